@@ -4,7 +4,7 @@ failures."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -88,10 +88,10 @@ class FormulaTests:
         """The OpInfo flags that disable the mode's tests."""
         for path, fact in self._opinfos:
             lines = self.tree.lines_of(place_of((path, fact)))
-            edits = list(_flag_edits(lines, fact.line, self.mode))
+            edits = list(flag_edits(lines, fact.line, self.mode))
             if edits:
                 code = edited(self.tree, path, edits)
-                what = f"set {', '.join(self.mode.flags)} in the OpInfo {fact.symbol}"
+                what = f"set {', '.join(flags_of(edits))} in the OpInfo {fact.symbol}"
                 why = "the tests of this mode run for the OpInfos that set it"
                 yield ChangeStep("edit", Location(path, edits[0].first), what, code, why)
 
@@ -148,7 +148,12 @@ def below_dtypes(lines: Sequence[str]) -> int | None:
     return next((n for n, line in enumerate(lines) if re.match(r"\s*dtypes=.*,\s*$", line)), None)
 
 
-def _flag_edits(lines: Sequence[str], first: int, mode: Mode) -> Iterator[Edit]:
+def flags_of(edits: Iterable[Edit]) -> list[str]:
+    """The flags that edits set."""
+    return [line.partition("=")[0].strip() for edit in edits for line in edit.lines]
+
+
+def flag_edits(lines: Sequence[str], first: int, mode: Mode) -> Iterator[Edit]:
     """Edits that enable flags: those set to False, and missing forward-mode flags."""
     text = "\n".join(lines)
     for flag in mode.flags:

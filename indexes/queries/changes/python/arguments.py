@@ -14,7 +14,7 @@ from indexes.queries.gaps.tree import Tree
 from indexes.store.tables import load
 
 _MISSING = regex(r"does not document ([\w, ]+)$")
-_SAMPLES = regex(r"sample_inputs_func\s*=\s*(\w+)")
+_SAMPLES = regex(r"sample_inputs_func\s*=\s*(?:partial\(\s*)?(\w+)")
 _TEXT = regex(r"\"((?:[^\"\\\n]|\\.)*)\"")
 _TESTS = "test/test_ops.py"
 _ASKED = "test_errors"
@@ -86,7 +86,7 @@ def error_inputs(tree: Tree, change: Change) -> Parts:
 
 def _named(tree: Tree, entry: Location, name: str) -> tuple[str, ...]:
     """The entry with the field above its sample inputs."""
-    for above, line in enumerate(tree.lines(entry.path, entry.line), entry.line - 1):
+    for above, line in enumerate(tree.lines_of(entry), entry.line - 1):
         if _SAMPLES.search(line):
             added = [f"{margin(line)}error_inputs_func={name},"]
             is_alone = line.lstrip().startswith("sample_inputs_func")
@@ -95,19 +95,37 @@ def _named(tree: Tree, entry: Location, name: str) -> tuple[str, ...]:
 
 
 def _function(tree: Tree, entry: Location, check: Location, name: str) -> Iterator[ChangeStep]:
-    found = _SAMPLES.search("\n".join(tree.lines(entry.path, entry.line)))
+    found = _SAMPLES.search("\n".join(tree.lines_of(entry)))
     place = tree.place_of(f"def {found[1]}(", entry.path) if found else None
-    if place is None:
-        return
-    after = place.line
-    for line in tree.lines(place.path, place.line + 1):
+    after = _end(tree, place) if place else _above_list(tree, entry)
+    code = inserted(tree, Location(entry.path, after), _draft(tree, check, name))
+    what = f"Write {name}, which the OpInfo then names."
+    yield ChangeStep("add", Location(entry.path, after), what, code, like=place)
+
+
+def _end(tree: Tree, function: Location) -> int:
+    """The last line of a function at the top of its file."""
+    after = function.line
+    for line in tree.lines(function.path, function.line + 1):
         if line.strip() and not line.startswith((" ", ")")):
             break
         after += 1
-    while not tree.lines(place.path, after, after)[0].strip():
-        after -= 1
-    code = inserted(tree, Location(place.path, after), _draft(tree, check, name))
-    yield ChangeStep("add", Location(place.path, after), "Add the inputs.", code, like=place)
+    return _written(tree, function.path, after)
+
+
+def _above_list(tree: Tree, entry: Location) -> int:
+    """The last line before the list of an entry whose sample inputs are written in another file."""
+    lines = tree.lines(entry.path, 1, entry.line)
+    at = max(n for n, line in enumerate(lines) if n == 0 or line[:1] not in (" ", "#", ")", ""))
+    while at and lines[at - 1].startswith("#"):
+        at -= 1
+    return _written(tree, entry.path, at)
+
+
+def _written(tree: Tree, path: str, line: int) -> int:
+    """The last line up to one that is not blank."""
+    lines = tree.lines(path, 1, line) if line else []
+    return next((n for n in range(line, 0, -1) if lines[n - 1].strip()), 0)
 
 
 def _draft(tree: Tree, check: Location, name: str) -> list[str]:

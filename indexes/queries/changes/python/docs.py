@@ -25,6 +25,9 @@ _LISTS = "lists it."
 _HEAD = 6
 """Lines in which a docstring may refer to another."""
 _REFERS = regex(r"\s*(?:r?\"\"\")?(?:See|In-place version of) :\w+:`")
+_SIGNED = regex(r"\)(?:[ \t]*->[^\n]*)?\n")
+"""The end of the call that a docstring begins with."""
+_CODE = regex(r"``[^`\n]+``")
 _DEFINING = ("class", "def", "docs", "functional", "module")
 _COVERAGE = "test/test_docs_coverage.py"
 FILE = regex(r"(?P<path>[\w./-]+\.(?:py|rst|md))(?::(?P<line>\d+))?")
@@ -248,10 +251,12 @@ def _with_names(text: str, schema: Schema, subject: str) -> str:
 
 def _with_name(text: str, old: str, new: str) -> str:
     """A docstring with a parameter renamed in signature, list and references, not in examples."""
-    head, end, rest = text.partition(")\n") if ")\n" in text else (text, "", "")
-    head = regex(rf"(?<![\w.'\"]){old}(?![\w'\"])").sub(new, head)
-    rest = rest.replace(f":attr:`{old}`", f":attr:`{new}`")
-    return head + end + regex(rf"^(\s+){old}(?= ?\()", MULTILINE).sub(rf"\g<1>{new}", rest)
+    word = regex(rf"(?<![\w.'\"]){old}(?![\w'\"])")
+    signed = _SIGNED.search(text)
+    end = signed.end() if signed else len(text)
+    head, rest = word.sub(new, text[:end]), text[end:].replace(f":attr:`{old}`", f":attr:`{new}`")
+    rest = _CODE.sub(lambda code: word.sub(new, code[0]), rest)
+    return head + regex(rf"^(\s+){old}(?= ?\()", MULTILINE).sub(rf"\g<1>{new}", rest)
 
 
 # ----------------------------------------------------------------- a missing docstring

@@ -80,7 +80,7 @@ def _gap(tree: Tree, op: str, info: Found, function: Definition, check: Location
     what = f"the OpInfo of {fact.symbol} has no error inputs"
     rule = f"{function.name} checks its arguments, and no error_inputs_func tries one that fails:"
     rule += " test_errors skips it"
-    places = (Location(path, fact.line), check)
+    places = (Location(path, fact.line, fact.end_line), check)
     return Gap(places[0], what, rule, places, op, name=name)
 
 

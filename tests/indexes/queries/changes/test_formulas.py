@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from indexes.queries.changes.formula_tests import FORWARD, flag_edits, flags_of
 from indexes.queries.changes.planning import Changes
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
@@ -30,6 +31,13 @@ def test_the_flags_of_the_opinfo_have_the_tests_run(changes: Changes) -> None:
     code = [line for step in plan.steps for line in step.code]
     assert "+        supports_forward_ad=True," in code
     assert "+        supports_fwgrad_bwgrad=True," in code
+
+
+def test_only_flags_that_an_opinfo_lacks_are_named() -> None:
+    lines = ["OpInfo('one',", "    dtypes=all_types(),", "    supports_forward_ad=True)"]
+    assert flags_of(flag_edits(lines, 1, FORWARD)) == ["supports_fwgrad_bwgrad"]
+    lines[2] = "    supports_forward_ad=False, supports_fwgrad_bwgrad=True)"
+    assert flags_of(flag_edits(lines, 1, FORWARD)) == ["supports_forward_ad"]
 
 
 def test_what_is_there_is_named_with_what_it_calls(changes: Changes) -> None:

@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from indexes.model.vocabulary import Location
+from indexes.queries.changes.model import Action, ChangeStep
 from indexes.queries.changes.planning import Changes, change_of
 from indexes.queries.changes.python.arguments import error_inputs
 from indexes.queries.gaps.model import Gap, GapList
@@ -42,19 +45,60 @@ def test_error_inputs_are_named_in_the_opinfo_and_tried(changes: Changes, answer
     ]
 
 
+def _steps(root: Path, cache: Path, text: str, entry: Location, action: Action) -> list[ChangeStep]:
+    """The planned steps of one kind for an entry of a file of OpInfos."""
+    (root / "infos.py").write_text(text)
+    places = (entry, Location("infos.py", 1))
+    gap = Gap(entry, "the OpInfo of one tries nothing", "", places, name="one")
+    with opened(root, cache) as index:
+        parts = error_inputs(Tree(index), change_of(replace(gap, kind="error-inputs")))
+    return [step for step in parts.steps if step.action == action]
+
+
 def test_error_inputs_are_named_above_the_last_field(tree_copy: Path, cache: Path) -> None:
     infos = 'op_db = [\n    OpInfo("one",\n           sample_inputs_func=sample_inputs_one),\n]\n'
-    (tree_copy / "infos.py").write_text(f"def sample_inputs_one():\n    pass\n\n\n{infos}")
-    places = (Location("infos.py", 6), Location("infos.py", 1))
-    gap = Gap(places[0], "the OpInfo of one tries nothing", "", places, name="one")
-    with opened(tree_copy, cache) as index:
-        parts = error_inputs(Tree(index), change_of(replace(gap, kind="error-inputs")))
-    (edit,) = (step for step in parts.steps if step.action == "edit")
+    text = f"def sample_inputs_one():\n    pass\n\n\n{infos}"
+    (edit,) = _steps(tree_copy, cache, text, Location("infos.py", 6, 7), "edit")
     assert edit.code[-4:-1] == (
         '     OpInfo("one",',
         "+           error_inputs_func=error_inputs_one,",
         "            sample_inputs_func=sample_inputs_one),",
     )
+
+
+_INFOS = """\
+from elsewhere import *
+
+
+def sample_inputs_one(*, variant):
+    pass
+
+
+# The database
+op_db = [
+    OpInfo("one",
+           sample_inputs_func={},
+           op=one),
+]
+"""
+_ONE = Location("infos.py", 10, 12)
+
+
+@pytest.mark.parametrize("samples", ["partial(sample_inputs_one, variant=1)", "written_elsewhere"])
+def test_error_inputs_are_written_wherever_sample_inputs_are(
+    tree_copy: Path, cache: Path, samples: str
+) -> None:
+    (step,) = _steps(tree_copy, cache, _INFOS.format(samples), _ONE, "add")
+    assert step.what == "Write error_inputs_one, which the OpInfo then names."
+    assert step.code.index("+") == step.code.index("     pass") + 1
+    assert "+def error_inputs_one(op_info, device, **kwargs):" in step.code
+
+
+def test_error_inputs_are_named_in_no_other_entry(tree_copy: Path, cache: Path) -> None:
+    text = _INFOS.format("sample_inputs_one").replace("sample_inputs_func", "sampled_by")
+    other = '    OpInfo("two",\n           sample_inputs_func=sample_inputs_two),\n]\n'
+    edits = _steps(tree_copy, cache, text.removesuffix("]\n") + other, _ONE, "edit")
+    assert [step.code for step in edits] == [()]
 
 
 def test_missing_arguments_are_added_in_the_order_of_the_signature(

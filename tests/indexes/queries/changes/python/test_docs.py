@@ -42,6 +42,12 @@ def test_a_signature_says_what_the_schema_says(
     assert after in step.code
 
 
+def test_prose_keeps_its_words_when_a_parameter_is_renamed(changes: Changes) -> None:
+    (step,) = _touched(changes, "docs-signature/lonely")
+    assert "+The length is that of ``input[:size]``, not 'length'." in step.code
+    assert "+    size (int): how long, :attr:`size`" in step.code
+
+
 def test_a_page_gets_a_line(changes: Changes, answer: GapList) -> None:
     (gap,) = [one for one in answer.gaps if one.kind == "docs-page"]
     (step,) = _touched(changes, gap.id)
