@@ -8,19 +8,17 @@ from itertools import islice
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.changes import backends, entries
+from indexes.queries.changes import backends, entries, shaders
 from indexes.queries.changes.batching import registration
 from indexes.queries.changes.diffs import edited, inserted, removed
 from indexes.queries.changes.kernel_files import after, base_name
 from indexes.queries.changes.model import ChangeStep
-from indexes.queries.changes.new_kernel import CODE, NewKernel, home_in
+from indexes.queries.changes.new_kernel import NewKernel, home_in
 from indexes.queries.changes.related import shared_code
 
 _HEADER = regex(r"#include <ATen/ops/(\w+)\.h>")
 _INCLUDE = regex(r"#include <ATen/native/\w+\.h>")
-_SHADER = regex(r"#include <ATen/native/mps/(\w+)_metallib\.h>")
 _MODEL = "torchgen/model.py"
-_SPECIAL = "c10/metal/special_math.h"
 _REGISTERED = (
     "SELECT f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
     " WHERE k.op=? AND k.key=? ORDER BY f.path,k.line LIMIT 1"
@@ -28,8 +26,6 @@ _REGISTERED = (
 _MOST_SO_CALLED = 6
 _FEWEST = 4
 """Fewest letters of a name's part that shows what something belongs to."""
-_LONGEST = 14
-"""Most lines of shader code shown."""
 
 
 def steps(new: NewKernel) -> Iterator[ChangeStep]:
@@ -53,7 +49,7 @@ def _further_steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _same_named_files(new)
     yield from _own_stubs(new)
     yield from _header(new)
-    yield from _shaders(new)
+    yield from shaders.steps(new)
     yield from _own_kernel(new)
     yield from _alternatives(new)
     if new.new_path and new.is_guess:
@@ -229,49 +225,6 @@ def _stub_header(new: NewKernel, lines: Sequence[str]) -> Iterator[ChangeStep]:
         yield ChangeStep("edit", place, what, inserted(new.tree, place, [line]), "", header)
 
 
-def _shaders(new: NewKernel) -> Iterator[ChangeStep]:
-    """The device-language file that is compiled with the model's."""
-    words = {new.near.base, re.sub(r"(?:_out)?(?:_mps)?_?kernel.*$", "", new.model.kernel.name)}
-    folder = new.model.path.rpartition("/")[0].rpartition("/")[0]
-    for name in dict.fromkeys(_SHADER.findall(new.tree.text(new.model.path))):
-        path = f"{folder}/kernels/{name}.metal"
-        lines = new.tree.lines(path)
-        found = [at for at, t in enumerate(lines, 1) if any(has_word(t, w) for w in words)]
-        if found:
-            code = tuple(_blocks(lines, found)[:CODE])
-            what = f"write the Metal function of {new.base}; this is that of {new.near.base}"
-            why = f"{new.model.path} runs functions of this library"
-            place = Location(path, found[-1])
-            yield ChangeStep("add", place, what, code, why, Location(path, found[0]))
-            yield from _special_math(new, "\n".join(code))
-        elif lines:
-            what = "see whether it needs a function of its own in Metal: they are here"
-            yield ChangeStep("read", Location(path, 1), what, (), f"{new.model.path} runs them")
-
-
-def _special_math(new: NewKernel, code: str) -> Iterator[ChangeStep]:
-    """The header of scalar functions, if the model's function comes from there."""
-    used = set(re.findall(r"c10::metal::(\w+)\(", code))
-    lines = enumerate(new.tree.lines(_SPECIAL), 1)
-    at = next((n for n, text in lines if any(f"{one}(" in text for one in used)), 0)
-    if at:
-        what = f"write the scalar function of {new.base}, unless Metal has it"
-        why, place = f"that of {new.near.base} is here", Location(_SPECIAL, at)
-        yield ChangeStep("add", place, what, (), why, place)
-
-
-def _blocks(lines: Sequence[str], found: Sequence[int]) -> list[str]:
-    shown = {}
-    for at in found:
-        shown[at] = lines[at - 1]
-        if lines[at - 1].rstrip().endswith("{"):
-            for below in range(at, min(at + _LONGEST, len(lines))):
-                shown[below + 1] = lines[below]
-                if lines[below].startswith("}"):
-                    break
-    return [shown[at] for at in sorted(shown)]
-
-
 def _alternatives(new: NewKernel) -> Iterator[ChangeStep]:
     for vote in new.alternatives:
         home = home_in(vote)
@@ -307,11 +260,6 @@ def _formula(new: NewKernel) -> Iterator[ChangeStep]:
             what = f"give {new.op} a formula for {one.key}"
             why = f"{new.model.op} has one of its own for it"
             yield ChangeStep("add", place, what, (), why, one.location)
-
-
-def has_word(text: str, word: str) -> bool:
-    """Whether a line has a word, which an underscore may end."""
-    return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text))
 
 
 def _last(name: str) -> str:

@@ -11,9 +11,8 @@ from indexes.model.vocabulary import Location
 from indexes.queries.changes import backends
 from indexes.queries.changes.diffs import inserted, margin, removed
 from indexes.queries.changes.formula_tests import below_dtypes
-from indexes.queries.changes.kernel_source import has_word
 from indexes.queries.changes.model import ChangeStep, TestRun
-from indexes.queries.changes.new_kernel import NewKernel
+from indexes.queries.changes.new_kernel import NewKernel, has_word
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.kernels.tables import lists_passing

@@ -282,6 +282,11 @@ def _is_opened(head: Sequence[str]) -> bool:
     return bool(head) and head[-1].endswith("{")
 
 
+def has_word(text: str, word: str) -> bool:
+    """Whether a line has a word, which an underscore may end."""
+    return bool(re.search(rf"(?<![A-Za-z0-9]){re.escape(word)}(?![A-Za-z0-9])", text))
+
+
 def _with_name(lines: Sequence[str], old: str, new: str) -> list[str]:
     name = re.compile(rf"(?<![A-Za-z0-9]){re.escape(old)}(?![A-Za-z0-9])")
     return [name.sub(new, line) for line in lines]

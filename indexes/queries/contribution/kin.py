@@ -22,6 +22,8 @@ _LOOPS, _VECTORS = "/native/cpu/", "aten/src/ATen/cpu/vec"
 _MOST_VECTORS = 6
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _SHADER = regex(r"\bVK_KERNEL\((\w+)\)")
+_VARIANT = regex(r"\s*-\s+NAME:\s*(\w+)\s*")
+"""A shader that is made from another with parameters."""
 _VULKAN = "/native/vulkan/"
 _MOST = 12
 _MOST_CALLS = 4
@@ -67,11 +69,33 @@ def shaders(source: Source, steps: Sequence[Step]) -> Iterator[Step]:
     for step in (one for one in steps if one.role == "kernel" and _VULKAN in one.location.path):
         where = step.location
         lines = source.text(where.path).splitlines()[where.line - 1 : where.end_line]
-        for name in dict.fromkeys(_SHADER.findall("\n".join(lines))):
-            path = f"{where.path.partition(_VULKAN)[0]}{_VULKAN}glsl/{name}.glsl"
-            if source.holds(path):
+        for name in shaders_run("\n".join(lines)):
+            if place := shader_at(source, where.path, name):
                 rule = f"{step.symbol} runs it"
-                yield Step("helper", PurePosixPath(path).name, Location(path, 1), rule)
+                yield Step("helper", PurePosixPath(place.path).name, place, rule)
+
+
+def shaders_run(text: str) -> list[str]:
+    """The Vulkan shaders that a text runs, by name."""
+    return list(dict.fromkeys(_SHADER.findall(text)))
+
+
+def shader_at(source: Source, kernel: str, name: str) -> Location | None:
+    """Where the shader of a Vulkan kernel is: a file of its name, or a variant named in YAML."""
+    folder = glsl_beside(kernel)
+    if source.holds(f"{folder}/{name}.glsl"):
+        return Location(f"{folder}/{name}.glsl", 1)
+    for path in (f"{folder}/{one}" for one in source.listed(folder) if one.endswith(".yaml")):
+        lines = enumerate(source.text(path).splitlines(), 1)
+        found = ((n, _VARIANT.fullmatch(line)) for n, line in lines)
+        if at := next((n for n, named in found if named and named[1] == name), 0):
+            return Location(path, at)
+    return None
+
+
+def glsl_beside(kernel: str) -> str:
+    """The folder of the shaders of a Vulkan kernel's file."""
+    return f"{kernel.partition(_VULKAN)[0]}{_VULKAN}glsl"
 
 
 def in_library(facts: Lookup, name: str) -> Iterator[Step]:
