@@ -4,7 +4,7 @@ operator is often a change of these."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
@@ -45,6 +45,30 @@ def helpers(facts: Lookup, kernels: Iterable[Location]) -> list[Helper]:
     return list(first.values())[:_MAX_FILES]
 
 
+def helper_steps(
+    facts: Lookup, places: Sequence[Location], kernels: Iterable[Location]
+) -> Iterator[Step]:
+    """The helpers of an operator's functions with their headers, and the headers of what its
+    kernels share."""
+    for one in helpers(facts, places):
+        rule = f"{one.caller} leads to it; functions of {_files(one.users)} do"
+        where = one.definition.location
+        yield Step("helper", one.definition.qualified, where, rule)
+        if header := header_of(facts, where.path):
+            yield _header(header, f"the header of {where.path}")
+    for header, one in shared_headers(facts, kernels, {place.path for place in places}).items():
+        name = one.definition.name
+        yield _header(header, f"declares {name}, which {one.caller} calls in another file")
+
+
+def _header(path: str, rule: str) -> Step:
+    return Step("helper", PurePosixPath(path).name, Location(path, 1), rule)
+
+
+def _files(count: int) -> str:
+    return "one file" if count == 1 else f"{count} files"
+
+
 def callers(
     facts: Lookup, places: Iterable[Location], ops: Iterable[str] = (), most: int = _MAX_USERS
 ) -> Iterator[Step]:
@@ -68,6 +92,22 @@ def header_of(facts: Lookup, path: str) -> str:
     names = (f"{path.rpartition('.')[0]}{end}" for end in HEADERS)
     there = facts.paths("cpp", f"{path.rpartition('.')[0]}.%")
     return next((one for one in names if one in there and one != path), "")
+
+
+def shared_headers(
+    facts: Lookup, kernels: Iterable[Location], own: Collection[str]
+) -> dict[str, Helper]:
+    """The headers by which kernels call functions in other files of their operator, as one for a
+    GPU calls what it has in common with the CPU's, where little else calls them."""
+    found: dict[str, Helper] = {}
+    for caller in (one for place in kernels for one in definitions_at(facts, place)):
+        name, where = caller.definition.qualified, caller.definition.location
+        for called in _called(facts, caller):
+            path, users = called.definition.location.path, facts.files_using(called.id)
+            header = header_of(facts, path) if path in own and path != where.path else ""
+            if header and users <= _MAX_USERS:
+                found.setdefault(header, Helper(called.definition, name, users, 1))
+    return found
 
 
 def definitions_at(facts: Lookup, place: Location) -> list[Known]:

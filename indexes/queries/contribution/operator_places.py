@@ -22,7 +22,7 @@ from indexes.queries.contribution.by_name import (
     private_modules,
     tables_of,
 )
-from indexes.queries.contribution.helpers import callers, definitions_at, header_of, helpers
+from indexes.queries.contribution.helpers import callers, definitions_at, helper_steps
 from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math, shaders
 from indexes.queries.contribution.likely import defines, is_seldom
 from indexes.queries.contribution.python_siblings import called_privately, namesakes, types_of
@@ -274,14 +274,7 @@ class OperatorPlaces:
 
     def _used(self, own: Sequence[Step]) -> Iterator[Step]:
         """Helpers of its kernels, and functions of its formulas."""
-        kernels = [step.location for step in own if step.role in _COMPUTING]
-        for one in helpers(self._index.facts, kernels):
-            rule = f"{one.caller} leads to it; functions of {_files(one.users)} do"
-            where = one.definition.location
-            yield Step("helper", one.definition.qualified, where, rule)
-            if header := header_of(self._index.facts, where.path):
-                rule = f"the header of {where.path}"
-                yield Step("helper", PurePosixPath(header).name, Location(header, 1), rule)
+        yield from helper_steps(self._index.facts, _at(own, *_COMPUTING), _at(own, "kernel"))
         if any(step.role == "derivative" for step in own):
             yield from self._formula_files
 
@@ -317,6 +310,10 @@ def formula_files(index: Index) -> list[str]:
     return list(filter(index.source.holds, dict.fromkeys(names)))
 
 
+def _at(steps: Iterable[Step], *roles: str) -> list[Location]:
+    return [step.location for step in steps if step.role in roles]
+
+
 def _passes_on(schema: str) -> bool:
     return "Dimname" in schema or "!) out" in schema
 
@@ -350,10 +347,6 @@ def _last(name: str) -> str:
 
 def _lines(count: int) -> str:
     return "one line" if count == 1 else f"{count} lines"
-
-
-def _files(count: int) -> str:
-    return "one file" if count == 1 else f"{count} files"
 
 
 def _own(chain: Chain, belongs: Callable[[str, str], bool]) -> tuple[list[Hop], list[Hop]]:

@@ -12,7 +12,7 @@ from indexes.queries.contribution.helpers import callers
 from indexes.queries.contribution.plan import Contributions
 from indexes.queries.index import Index
 from navigator.text.contribution import place_rows
-from tests.indexing import opened
+from tests.indexing import append, opened
 
 _NATIVE = "aten/src/ATen/native"
 _YAML = """
@@ -75,3 +75,36 @@ def test_what_is_seldom_changed_is_one_row_for_each_kind_with_every_place(
     assert len(rows) == len({step.role for step in seldom}) < len(seldom)
     shown = " ".join(f"{row.text} {row.location}" for row in rows)
     assert all(str(step.location) in shown for step in seldom)
+
+
+_BELOW = """
+- func: weigh(Tensor self) -> Tensor
+  dispatch:
+    CPU: weigh_cpu
+    CUDA: weigh_cuda
+"""
+_OF_CPU = """namespace at::native {
+Tensor weigh_cpu(const Tensor& self) { return self; }
+Tensor& weigh_each(Tensor& self) { return self; }
+}
+"""
+_OF_CUDA = """namespace at::native {
+Tensor weigh_cuda(const Tensor& self) { weigh_each(self); return self; }
+}
+"""
+
+
+@pytest.mark.parametrize("calling", [True, False])
+def test_the_header_by_which_kernels_call_each_others_functions(
+    tree_copy: Path, cache: Path, calling: bool
+) -> None:
+    header = "namespace at::native {\nTensor& weigh_each(Tensor& self);\n}\n"
+    kernel = _OF_CUDA if calling else _OF_CUDA.replace("weigh_each(self);", "")
+    append(tree_copy, {f"{_NATIVE}/native_functions.yaml": _BELOW})
+    for end, text in {"Weigh.h": header, "Weigh.cpp": _OF_CPU, "cuda/Weigh.cu": kernel}.items():
+        _written(tree_copy / _NATIVE / "sparse" / end, text)
+    with opened(tree_copy, cache) as found:
+        steps = Contributions(found).of("weigh", histories=0).steps
+    rules = [s.rule for s in steps if s.location.path == f"{_NATIVE}/sparse/Weigh.h"]
+    said = "declares weigh_each, which at::native::weigh_cuda calls in another file"
+    assert rules == [said] * calling
