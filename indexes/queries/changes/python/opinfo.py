@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import dedent
 
 from indexes.linking.python.paths import Found, place_of
@@ -51,18 +51,22 @@ def opinfo(tree: Tree, change: Change) -> Parts:
     return Parts(steps, neighbours, tests, missing, f"OpInfo of {change.name}")
 
 
-def python_ref(tree: Tree, change: Change, near: Near) -> Iterator[ChangeStep]:
-    """Plans the entry that tests a ref against the operator."""
-    mine, theirs = (list(filter(_is_of_ref, tree.opinfos(op))) for op in (change.op or "", near.op))
-    for path, fact in () if mine else theirs[:1]:
-        cls, where = unpack(fact.detail)["cls"], place_of((path, fact))
-        indent, module = margin(tree.line(where)), fact.symbol.rpartition(".")[0]
-        names = tree.opinfo_names(change.op or "")
-        lines = [indent + line for name in dict(names) for line in _ref_entry(cls, module, name)]
-        what = f"Add the {cls} of {change.name}, after that of {near.name}."
+def python_ref(tree: Tree, change: Change, near: Sequence[Near]) -> Iterator[ChangeStep]:
+    """Plans the entry that tests a ref against the operator, after the nearest one's."""
+    names = dict(tree.opinfo_names(change.op or ""))
+    if any(map(_is_of_ref, tree.opinfos(change.op or ""))):
+        return
+    known = ((one.name, found) for one in near for found in tree.opinfos(one.op))
+    name, model = next((pair for pair in known if _is_of_ref(pair[1])), ("", None))
+    if model:
+        where = place_of(model)
+        cls, module = unpack(model[1].detail)["cls"], model[1].symbol.rpartition(".")[0]
+        indent = margin(tree.line(where))
+        lines = [indent + line for one in names for line in _ref_entry(cls, module, one)]
+        what = f"Add the {cls} of {change.name}, after that of {name}."
         why = "the tests of refs run for what python_ref_db lists"
         code = inserted(tree, where, lines) if lines else ()
-        yield ChangeStep("add", Location(path, where.end_line), what, code, why, where)
+        yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
 
 
 def _is_of_ref(found: Found) -> bool:

@@ -28,6 +28,7 @@ from indexes.queries.changes.python.drafts import (
 )
 from indexes.queries.changes.python.lists import PUBLIC, NamedRow, near_each_other, public_row
 from indexes.queries.changes.python.memberships import Joined, Memberships, Subject
+from indexes.queries.changes.python.mirrors import mirrored
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.changes.python.traits import place
@@ -217,7 +218,8 @@ class RulePlan:
             called = called_privately(self._tree.index, self._place(near), last)
             for prim in (one for one in called if one.name.endswith(f".{last}")):
                 yield from self._prim(near, prim, last)
-            yield from python_ref(self._tree, self._change, near)
+            yield from mirrored(self._tree, self._native, self._place(near).path)
+            yield from python_ref(self._tree, self._change, self._near)
 
     def _prim(self, near: Near, theirs: SiblingPlace, last: str) -> Iterator[ChangeStep]:
         where, ours = theirs.location, self._renaming(near.name).function(last)

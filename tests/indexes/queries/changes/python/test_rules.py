@@ -15,7 +15,7 @@ from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.model import GapFilter
 from indexes.queries.index import Index
 from tests.indexing import append, opened, write
-from tests.tree_marks import TREE
+from tests.tree_marks import TREE, YAML
 
 
 def _steps(plan: Plan | None, path: str) -> list[ChangeStep]:
@@ -177,3 +177,16 @@ _MADE = """\\1 = _make_elementwise_unary_reference(
 )
 
 """
+
+
+@pytest.mark.parametrize("arguments", ["Tensor self", "Tensor self, bool upper"])
+def test_a_ref_is_in_each_module_that_mirrors_a_public_one(
+    with_prims: Index, tmp_path: Path, arguments: str
+) -> None:
+    entry = f"- func: nn_sigmoid({arguments}) -> Tensor\n  python_module: nn\n"
+    append(tmp_path / "pytorch", {YAML: f"\n{entry}  variants: function\n"})
+    with opened(tmp_path / "pytorch", tmp_path / "mirrored") as index:
+        plan = Changes(index).of_op("sigmoid", "ref")
+    said = [(step.what, step.why) for step in _steps(plan, "torch/_refs/nn/__init__.py")]
+    mirror = ("Add sigmoid here too, for torch.nn.sigmoid.", "torch._refs.nn mirrors torch.nn")
+    assert said == [mirror] * (arguments == "Tensor self")
