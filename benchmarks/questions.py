@@ -65,7 +65,7 @@ _KERNELS = ("aten/src/ATen/native/", "functorch/", "aten/src/ATen/functorch/", "
 _DOCS = re.compile(r"(?i)\b(docs?|documentation|docstrings?|typos?)\b")
 _ERROR = re.compile(r"(?i)\b(checks?|errors?|assert\w*|exceptions?|messages?|raises?|throws?)\b")
 _RAISES = re.compile(r"TORCH_CHECK|AT_CHECK|AT_ERROR|_error\(|\braise \w+")
-_LEFT_OUT = re.compile(r"\bTHC?\b|(?i:\bport|migrat)|^\[?v?1\.\d")
+_LEFT_OUT = re.compile(r"\bTHC?\b|(?i:\bport|migrat|\bmove .* to aten\b)|^\[?v?1\.\d")
 _DISPATCH = re.compile(r"^\s{4,}([A-Z]\w+(?:, ?[A-Z]\w+)*): \w+")
 _REGISTRATION = re.compile(r"\bm\.impl\(|VMAP_SUPPORT|OP_DECOMPOSE")
 _REGISTERED_FOR = re.compile(r"TORCH_LIBRARY_IMPL\(\w+, *(\w+)")
@@ -80,6 +80,8 @@ _MARKED = re.compile(
 _SPACED = re.compile(r"\b([a-z]+)\.([a-z_]\w*)")
 """An operator of a namespace, as Python writes it: ``linalg.norm``."""
 _LISTED = re.compile(r"\w+(?:(?:,? and |, ?|/)\w+)+")
+_TAG = re.compile(r"\[([a-z]\w*)\]")
+"""What a title says first that it is about: ``[segment_reduce]``."""
 _RANGE = re.compile(r"(\w*)(?:\[(\w+)\]|\{([\w, /|]+)\})(\w*)")
 """Several names in one: ``pool[23]d``, ``{min, max}``."""
 _USED = re.compile(r"(?<=[.'\"`: _])[a-z_]\w*(?=\()|(?<=[.'\"`])[a-z_]\w*|(?<=:: )[a-z_]\w*")
@@ -274,6 +276,8 @@ def _titled(title: str, names: frozenset[str], there: set[str], own: set[str]) -
     """The operators that a title names: its first word, of plain letters, is a verb.
 
     ``there`` are the words of the diff, ``own`` those whose functions, entries or files change."""
+    if tags := [tag for tag in _TAG.findall(title) if tag in names and tag in own]:
+        return tags
     plain = re.sub(r"^(\[.*?\]\s*)+|\(#\d+\)$", "", title)
     plain = _RANGE.sub(lambda one: " ".join(_of_range(one)), re.sub(r"^[A-Za-z]+ ", "", plain))
     plain = re.sub(r"(\w+)Backward\d*", lambda node: node[1].lower(), plain)
