@@ -79,7 +79,7 @@ class Changes:
             tuple(dict.fromkeys(line for plan in plans for line in plan.missing)),
             there=None if any(plan.there is None for plan in plans) else plans[0].there,
         )
-        title = f"{change.kind} of {together}"
+        title = _title(change.kind, change.key, together)
         made = self._plan(Change(change.kind, together, title, change.key), parts)
         beside = {one.location.path: one for plan in open_ones for one in plan.related}
         named = {step.location.path for step in parts.steps}
@@ -93,15 +93,16 @@ class Changes:
         """
         kind, key = self._kind_and_key(wanted)
         if kind == "docs" and (place := FILE.fullmatch(name)) and self.tree.text(place["path"]):
-            return self.plan(Change(kind, name, f"{kind} of {name}"))
+            return self.plan(Change(kind, name, _title(kind, "", name)))
         if kind == "docs" and self._index.resolve(name).kind == "none" and self._documented(name):
-            return self.plan(Change(kind, name, f"{kind} of {name}"))
+            return self.plan(Change(kind, name, _title(kind, "", name)))
         match = self._index.meant(name)
         if kind in OF_NAMES and match.kind == "python" and match.hits:
             op, bare = next(iter(match.overloads), None), "." not in name
-            return self.plan(Change(kind, match.text, f"{kind} of {match.text}", op=op, bare=bare))
+            title = _title(kind, "", match.text)
+            return self.plan(Change(kind, match.text, title, op=op, bare=bare))
         if not match.overloads and kind == "docs" and self._documented(name):
-            return self.plan(Change(kind, name, f"{kind} of {name}"))
+            return self.plan(Change(kind, name, _title(kind, "", name)))
         if not match.overloads:
             raise NotFound(f"{name} is not an operator", match.suggestions)
         op = self._functional(match.overloads[0])
@@ -163,8 +164,7 @@ class Changes:
 
     def _change(self, kind: str, key: str, op: str) -> Change:
         name = self.tree.natives[op].name
-        what = f"{key} {kind}" if key else kind
-        return Change(kind, name, f"{what} for {name}", key, op)
+        return Change(kind, name, _title(kind, key, name), key, op)
 
     def _kind_and_key(self, word: str) -> tuple[str, str]:
         """The meaning of ``--for WORD``: a kind, or a kernel's dispatch key."""
@@ -199,3 +199,9 @@ def change_of(gap: Gap) -> Change:
 
 def _is_found(kind: str) -> bool:
     return any(one.name == kind for one in KINDS)
+
+
+def _title(kind: str, key: str, name: str) -> str:
+    """The result in words: ``error message of gcd``, ``MPS kernel of gcd``."""
+    what = kind.replace("-", " ")
+    return f"{key} {what} of {name}" if key else f"{what} of {name}"

@@ -63,7 +63,8 @@ def lacks(tree: Tree) -> str:
 def find_throws(tree: Tree) -> Iterator[Gap]:
     """One gap per function with such a throw, in folders that use TORCH_CHECK: others may not
     depend on c10."""
-    macro = _raising(tree, tree.source.path_of(_EXCEPTION))
+    defined = _definitions(tree, tree.source.path_of(_EXCEPTION))
+    macro = next((one for one in defined if _raises(tree, one)), None)
     checking = {
         place.path
         for place, used, _ in tree.remarks("macros")
@@ -73,16 +74,23 @@ def find_throws(tree: Tree) -> Iterator[Gap]:
     found = ((place, what) for place, what, _ in tree.remarks("throw") if _is_product(place))
     thrown = (row for row in found if not _is_expression(tree, row[0]))
     for function, rows in _by_function(tree, thrown):
-        path = rows[0][0].path
+        path, line = rows[0][0][:2]
+        if any(one.path == path and one.covers(line) for one in defined):
+            continue
         if own := path if path in checking else neighbours.get(os.path.dirname(path)):
             yield _throw_gap(tree, function, [place for place, _ in rows], own, macro)
 
 
-def _raising(tree: Tree, path: str) -> Location | None:
-    """The definition that raises c10::Error: for headers used alone another one throws itself."""
+def _definitions(tree: Tree, path: str) -> list[Location]:
+    """The definitions of TORCH_CHECK."""
     text = tree.text(path)
-    found = (one for one in _DEFINED.finditer(text) if "throw " not in one[0])
-    return next((Location(path, text.count("\n", 0, one.start()) + 1) for one in found), None)
+    found = ((one, text.count("\n", 0, one.start()) + 1) for one in _DEFINED.finditer(text))
+    return [Location(path, line, line + one[0].count("\n")) for one, line in found]
+
+
+def _raises(tree: Tree, definition: Location) -> bool:
+    """Whether a definition raises c10::Error: one for headers that are used alone throws itself."""
+    return "throw " not in "\n".join(tree.lines_of(definition))
 
 
 def _is_expression(tree: Tree, place: Location) -> bool:

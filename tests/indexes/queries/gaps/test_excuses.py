@@ -27,6 +27,11 @@ def test_the_macro_shown_is_not_the_one_that_throws_the_same(grown: Index, answe
     assert line.startswith("#define TORCH_CHECK(cond, ...) ::c10::detail::torchCheckFail(")
 
 
+def test_the_macro_itself_cannot_use_itself(answer: GapList) -> None:
+    found = of(answer, "runtime-error").values()
+    assert not [gap for gap in found if gap.location.path == "c10/util/Exception.h"]
+
+
 def test_what_is_thrown_amid_an_expression_can_be_no_check(answer: GapList) -> None:
     found = of(answer, "runtime-error").values()
     assert [gap.name for gap in found if gap.location.path.endswith("/Throws.cpp")] == ["thrower"]
