@@ -55,7 +55,7 @@ def rows(text: str, path: str) -> tuple[Row, ...]:
 
 
 def _rows(text: str, path: str) -> Iterator[Row]:
-    line, counted = 1, 0
+    line, counted, ended, group = 1, 0, 0, ""
     for found in _ROW.finditer(text):
         start = text.rfind("\n", 0, found.start()) + 1
         if "#" in text[start : found.start()]:
@@ -67,30 +67,39 @@ def _rows(text: str, path: str) -> Iterator[Row]:
         end = line + text.count("\n", found.start(), found.end())
         place = Location(path, line, end)
         device = _DEVICE.search(found[5])
+        first = text.find("\n", ended) + 1 if ended else 0
+        beside = text[ended:first].partition("#")[0]
+        follows = not (beside + text[first : found.start()]).strip(" ,\n")
+        group, ended = _comment(text, first, start) or (group if follows else ""), found.end()
         yield Row(
             place,
             "failure" if fails else "skip",
             test,
             "=" in found[5],
-            _reason(text, found, start),
+            _reason(text, found) or group,
             device[1] if device else "",
         )
 
 
-def _reason(text: str, found: re.Match[str], start: int) -> str:
-    """The reason in a skip, or else the comment beside or above the row."""
+def _reason(text: str, found: re.Match[str]) -> str:
+    """The reason in a skip, or else the comment beside the row."""
     words = (found[2] or "")[1:-1].strip()
     if words.lower() not in _NO_REASON:
         return words
-    if after := _AFTER.match(text, found.end()):
-        return after[1].strip()
-    return " ".join(" ".join(_above(text, start)).replace("#", " ").split())
+    after = _AFTER.match(text, found.end())
+    return after[1].strip() if after else ""
 
 
-def _above(text: str, start: int) -> list[str]:
+def _comment(text: str, first: int, start: int) -> str:
+    """The comment above a row and below the last one, which holds for those that follow it
+    without another line too."""
+    return " ".join(" ".join(_above(text, first, start)).replace("#", " ").split())
+
+
+def _above(text: str, first: int, start: int) -> list[str]:
     """The comment lines above a line."""
     found: list[str] = []
-    for line in reversed(text[max(0, start - _BACK) : start].split("\n")[:-1]):
+    for line in reversed(text[max(first, start - _BACK) : start].split("\n")[:-1]):
         code, sign, comment = line.partition("#")
         if sign:
             found.insert(0, comment)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.queries.changes.planning import Changes
+from indexes.queries.gaps.expectations.opinfo_rows import rows
 from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.gaps.python.deprecated import deprecated_names
@@ -19,6 +20,22 @@ def test_throws_of_a_function_are_one_gap_and_comments_none(answer: GapList) -> 
     gap = of(answer, "runtime-error")["at::native::thrower"]
     assert "in 2 places" in gap.what
     assert "this file uses TORCH_CHECK" in gap.rule
+
+
+def test_a_comment_holds_for_the_rows_that_follow_it() -> None:
+    text = """
+    skips=(
+        # TypeError: no float64
+        DecorateInfo(unittest.expectedFailure, "TestCommon", "test_dtypes", device_type="mps"),
+        DecorateInfo(unittest.expectedFailure, "TestCommon", "test_out"),  # another reason
+        DecorateInfo(unittest.expectedFailure, "TestCommon", "test_variant"),
+    )),
+    OpInfo("other", skips=(
+        DecorateInfo(unittest.expectedFailure, "TestCommon", "test_of_another"),
+    )
+"""
+    reasons = ["TypeError: no float64", "another reason", "TypeError: no float64", ""]
+    assert [row.reason for row in rows(text, "infos.py")] == reasons
 
 
 def test_the_macro_shown_is_not_the_one_that_throws_the_same(grown: Index, answer: GapList) -> None:
