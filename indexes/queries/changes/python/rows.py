@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import inserted, margin, removed, replaced
+from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed, replaced
 from indexes.queries.changes.model import Change, ChangeStep, Parts, TestRun
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.expectations.recorded import written_as
@@ -217,20 +217,32 @@ def _dotted(change: Change) -> str:
 def docs_link(tree: Tree, change: Change) -> Parts:
     """Plans the correction of a broken reference."""
     assert change.gap
-    where, name = change.gap.location, _dotted(change)
+    name = _dotted(change)
     last = name.rpartition(".")[2]
     hits = tree.index.find(last, 20)
     near = sorted(
         {hit.name for hit in hits if hit.name.rpartition(".")[2] == last and hit.name != name}
     )
     meant = [one for one in near if one.startswith("torch.") and "._" not in one]
-    text = tree.line(where)
-    code: tuple[str, ...] = ()
-    what = f"Correct the name {name}, or remove it."
-    if len(meant) == 1 and name in text:
-        code = replaced(tree, where, [text.replace(name, meant[0])])
-        what = f"{name} does not exist: write {meant[0]}."
-    return Parts((ChangeStep("edit", where, what, code, change.why),))
+    new = meant[0] if len(meant) == 1 else ""
+    what = (
+        f"{name} does not exist: write {new}." if new else f"Correct the name {name}, or remove it."
+    )
+    files: dict[str, list[Location]] = {}
+    for one in change.gap.evidence:
+        files.setdefault(one.path, []).append(one)
+    steps = (
+        ChangeStep("edit", places[0], what, _renamed(tree, places, name, new), change.why)
+        for places in files.values()
+    )
+    return Parts(tuple(steps))
+
+
+def _renamed(tree: Tree, places: Sequence[Location], name: str, new: str) -> tuple[str, ...]:
+    """The lines of one file with a name replaced; none without a new one."""
+    lines = {one.line: tree.line(one) for one in places}
+    edits = [Edit(at, at, (text.replace(name, new),)) for at, text in lines.items() if name in text]
+    return edited(tree, places[0].path, edits) if new and edits else ()
 
 
 def note_link(tree: Tree, change: Change) -> Parts:

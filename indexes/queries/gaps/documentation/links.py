@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from indexes.model.regex import MULTILINE, regex
@@ -27,19 +27,25 @@ def lacks(tree: Tree) -> str:
 
 
 def find_names(tree: Tree) -> Iterator[Gap]:
-    """One gap per place where a role names something that Python does not find."""
+    """One gap per name that roles link and that Python does not find, with all places."""
     exists = _Names(tree)
+    found: dict[str, list[tuple[Location, str]]] = {}
     for place, name, role in tree.remarks("role"):
         if not exists.has(name):
-            yield _dead(tree, place, name, role)
+            found.setdefault(name, []).append((place, role))
+    for name, links in found.items():
+        yield _dead(tree, name, links)
 
 
-def _dead(tree: Tree, place: Location, name: str, role: str) -> Gap:
+def _dead(tree: Tree, name: str, links: Sequence[tuple[Location, str]]) -> Gap:
+    place, role = links[0]
     myst = f"{{{role}}}"
     written = myst if myst in tree.line(place) else f":{role}:"
-    what = f"{written}`{name}` is a dead link"
+    count = f" in {len(links)} places" if len(links) > 1 else ""
+    what = f"{written}`{name}` is a dead link{count}"
     rule = "no module, class, function or generated binding of this tree has that name"
-    return Gap(place, what, rule, (place,), name=name)
+    places = tuple(one for one, _ in links)
+    return Gap(place, what, rule, places, name=name, size=len(links))
 
 
 # ------------------------------------------------------------------------------ files
@@ -160,7 +166,7 @@ class _Names:
 
 
 KINDS = (
-    Kind("docs-link", "easy", "dead links to names in docs", find_names, lacks),
+    Kind("docs-link", "easy", "names that docs link and that are nowhere", find_names, lacks),
     Kind("file-link", "easy", "links to files that do not exist", find_files, lacks),
     Kind(
         "note-link",

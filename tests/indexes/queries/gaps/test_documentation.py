@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from indexes.queries.gaps.model import Gap, GapList
+from pathlib import Path
+
+from indexes.queries.changes.planning import Changes
+from indexes.queries.gaps.find import find_gaps
+from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.index import Index
+from tests.indexing import append, opened
 
 
 def of(answer: GapList, kind: str) -> dict[str, Gap]:
@@ -31,6 +36,18 @@ def test_names_that_roles_link_and_that_are_nowhere(answer: GapList) -> None:
     assert found["torch.never_there"].what.startswith(":func:`")
     assert found["torch.never_there_either"].what.startswith("{func}`")
     assert not [name for name in found if name.startswith("torch.words.said")]
+
+
+def test_a_name_linked_in_two_places_is_one_gap(tree_copy: Path, cache: Path) -> None:
+    page = "\n:func:`torch.out.relu`,\n\n:func:`torch.out.relu`\n"
+    append(tree_copy, {"docs/source/torch.rst": page})
+    with opened(tree_copy, cache) as index:
+        (gap,) = find_gaps(index, GapFilter(("docs-link",), text="torch.out.relu")).gaps
+        plan = Changes(index).of_id("docs-link/torch.out.relu")
+    assert gap.what == ":func:`torch.out.relu` is a dead link in 2 places"
+    assert plan is not None
+    (step,) = plan.steps
+    assert (step.location, len(gap.evidence)) == (gap.location, 2)
 
 
 def test_links_to_files_of_the_tree(answer: GapList) -> None:
