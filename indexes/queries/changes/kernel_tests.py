@@ -77,9 +77,11 @@ def _opinfo_names(new: NewKernel, op: str) -> list[str]:
 
 
 def _tables(new: NewKernel) -> Iterator[ChangeStep]:
-    """The rows of its OpInfos, or those of operators made from it."""
+    """The rows of its OpInfos and entries, ``geometric_``, or those of operators made from it."""
     names, made = _opinfo_names(new, new.op), list[str]()
-    if not names:
+    if names:
+        names += [native.name for native in new.homes.groups.get(new.base, ())]
+    else:
         made = needing(new.tree, new.op, _MOST_MADE)
         names = [name for op in made for name in _opinfo_names(new, op)]
     for path in _paths(new):

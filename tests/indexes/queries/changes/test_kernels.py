@@ -221,6 +221,18 @@ def test_rows_that_expect_what_is_made_of_it_to_fail(tree_copy: Path, cache: Pat
     assert "-    'softmax': None," in step.code
 
 
+def test_rows_that_name_its_in_place_entry_are_its_own(tree_copy: Path, cache: Path) -> None:
+    rows = (
+        "UNIMPLEMENTED_XFAILLIST = {\n    'sin': None,\n    'sin_': None,\n    'add_': None,\n}\n"
+    )
+    (tree_copy / "test/test_mps.py").write_text(rows)
+    text = (tree_copy / YAML).read_text()
+    (tree_copy / YAML).write_text(text.replace("    MPS: sin_out_mps\n", ""))
+    with opened(tree_copy, cache) as index:
+        steps = planned(Tree(index), "sin", "MPS").steps
+    assert [s.location.line for s in steps if "row of" in s.what] == [2, 3]
+
+
 def test_an_overload_of_the_same_name_makes_operators_alike(tree_copy: Path, cache: Path) -> None:
     """What computes over dimensions stands with what does, wherever its kernel for the CPU is."""
     entry = (
