@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.errors import SourceError, UsageError
 from indexes.model.vocabulary import Location
+from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.near import near
 from indexes.queries.naming.query import NameQuery
@@ -20,6 +22,14 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if name not in (places := _places(index)):
         return None
     return NameMatch("key", name, hits=(Hit("key", name, places[name]),))
+
+
+def find_in_python(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A key of ``torch._C.DispatchKey``, which C++ fills by macros, under any of its names."""
+    owner = query.paths[-1].rpartition(".")[0] if query.paths else ""
+    found = python_names.find(owner, index) if "." in owner else None
+    is_key = found is not None and found.defined == "torch._C.DispatchKey"
+    return find(replace(query, symbols=()), index) if is_key else None
 
 
 def known_key(text: str, index: IndexedTree) -> str:

@@ -147,15 +147,6 @@ def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     return _match(answer, query, index) if answer else None
 
 
-def find_unlisted(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """Functions of a module of ``torch._C`` that no stub file declares."""
-    name = query.paths[0] if query.paths else ""
-    places = finding.finder_of(index).bound.places(name) if name.startswith("torch._C.") else ()
-    hits = (Hit("attribute", name, one.location, "bound in C++") for one in places)
-    note = "no stub file declares it; this table has its name"
-    return match_of("python", name, hits, note, "by rule")
-
-
 def find_of_alias(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """A class under an alias of its module: ``dt.Shard(dim=0)``."""
     owner, name = _split(query)

@@ -285,6 +285,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "call": (operators.find, python.find_public, _find_called),
     "library": (
         operators.find_library_operator,
+        keys.find,
         cxx.find_member,
         cxx.find,
         cxx.find_stub,
@@ -294,6 +295,7 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     "python": (
         variables.find,
         python.find,
+        keys.find_in_python,
         python.find_star_imported,
         texts.find_foreign,
         python.find_of_class,
@@ -303,7 +305,6 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         python.find_of_alias,
         python.find_member,
         python.find_inner,
-        python.find_unlisted,
         texts.find_literal,
     ),
     "local": (python.find_inner,),

@@ -11,6 +11,7 @@ from indexes.model.python import PythonPlace
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
+from indexes.queries.python_names.rows import Rows
 from indexes.queries.python_names.slots import has_slot, slot_function
 from indexes.readers.python.blocks import Text
 
@@ -32,21 +33,18 @@ _WORDS = (
     "SELECT f.path,r.name FROM remarks r JOIN files f ON f.id=r.file WHERE r.kind='words'"
     " AND f.path LIKE 'torch/csrc/%' ORDER BY f.path"
 )
-_CLASS = rb"""(?:\b(?:class_|enum_)\s*<[^;{]*?>\s*\(\s*\w+,\s*"%s"|"torch\._C\.(?:\w+\.)*%s")"""
+_CLASS = (
+    rb"""(?:\b(?:\w*class_|enum_)\s*<[^;{]*?>\s*\w*\s*\(\s*\w+,\s*"%s\""""
+    rb"""|"torch\._C\.(?:\w+\.)*%s"|"torch\.(?:\w+\.)*%s"\s*,)"""
+)
 """A pybind11 class, and the name of a type."""
 _MEMBER = rb"""(?:\{\s*(?:\(char ?\*\)\s*)?|[)\s]\.def\w*\s*\(\s*)"%s"\s*,"""
 """A member of a class: a table row, or a call behind ``class_<...>(...)``."""
+_WHOLE = rb'(\bPyModuleDef_HEAD_INIT,\s*(?:\.m_name\s*=\s*)?)?"(?:%s)"\s*,'
+"""The whole name of a module or type."""
+_ADDED = (b".attr", b"PyModule_AddObject")
+"""Additions to an object that is named in the call."""
 _FUNCTION = rb'(?:\{\s*|\.def\s*\(\s*)"%s"'
-_OPENS = re.compile(rb"\b(?:(\w+\.def)\s*\(|(?:class_|enum_)\s*<)")
-"""The start of a chain of definitions, of a module or pybind11 class."""
-_GIVES = re.compile(
-    rb"""\b(PyGetSetDef|PyMethodDef|PyMemberDef)\s+(\w+)\s*\[|^[ \t]*\#[ ]*define[ ]+(\w+)"""
-    rb"""|\b(?:\w*class_|enum_)\s*<[^;{]*?>\s*\(\s*[\w.]+,\s*"(\w+)\"""",
-    re.MULTILINE,
-)
-"""The start of a table, a macro with table rows, and a pybind11 class."""
-_TYPE = rb"""\bPyTypeObject\s+\w+\s*=?\s*\{[^;"]*"([\w.]+)"[^;]*\b%s\b"""
-"""The name of a type, with its table."""
 
 
 class Bound:
@@ -58,17 +56,18 @@ class Bound:
         self._read = cache(self._text)
         self._data = cache(self._index.source.content)
         self._sources = cache(self._sources_of)
+        self._full = cache(self._full_name)
+        self._rows = cache(lambda path: Rows(self._data(path)))
 
     def _is_bound(self, name: str) -> bool:
-        """Whether a name is generated, declared in a stub file, or in a class's table."""
-        module, owner, last = _parts(name)
+        """Whether a name is generated, declared in a stub file, or bound by a table or by
+        pybind11."""
         return bool(
             generated_for(name, self._index.facts)
             or self._declared(name)
             or self._dtype(name)
-            or self._in_slots(name, owner, last)
-            # Of the functions of torch and of the tensor's methods some are written by hand.
-            or ((owner in _TENSOR or module == _FUNCTIONS) and self._in_cpp(name))
+            or self._in_cpp(name)
+            or (name.startswith("torch._C._") and self._is_module(name))
         )
 
     def places(self, name: str) -> tuple[PythonPlace, ...]:
@@ -86,15 +85,24 @@ class Bound:
         for path in self._sources("", name):
             data = self._data(path)
             for found in row.finditer(data):
-                owner = _given_to(data, found.start())
+                owner = self._rows(path).owner(found.end())
                 if owner is not None:
                     yield _place(f"{owner}.{name}".lstrip("."), path, data, found.end())
+
+    def _parts(self, name: str) -> tuple[str, str, str]:
+        """Module, class and last part of ``torch._C.TensorBase.item``."""
+        module, _, last = name.rpartition(".")
+        outer, _, owner = module.rpartition(".")
+        is_class = owner.lstrip("_")[:1].isupper() or has_slot(last)  # torch.device.__repr__
+        is_class = is_class or not (owner.startswith("_") or self._type(module) is None)
+        is_class = is_class and owner not in ("_C", "_VariableFunctions")
+        return (outer, owner, last) if is_class else (module, "", last)
 
     # -------------------------------------------------------------------- declarations
 
     def _declared(self, name: str) -> list[PythonPlace]:
         """The lines of a stub file or its template that declare a name."""
-        module, owner, last = _parts(name)
+        module, owner, last = self._parts(name)
         wanted = f"{owner}.{last}" if owner else last
         found = []
         for path, text in self._stubs(module):
@@ -122,18 +130,61 @@ class Bound:
     def _in_cpp(self, name: str) -> list[PythonPlace]:
         """The lines of torch/csrc and templates of bindings that bind a name: a named type, or else
         every possible table row."""
-        module, owner, last = _parts(name)
-        named = {re.escape(one.encode()) for one in (name, name.replace("._C.", "."))}
-        types = re.compile(rb'"(?:%s)"\s*,' % b"|".join(sorted(named)))
-        rows = _rows(module, owner, last)
-        found = []
-        for path in self._sources(owner, last):
-            data = self._data(path)
-            if not owner and (one := types.search(data)):
-                return [_place(name, path, data, one.start())]
-            if _is_home(path, data, module, owner):
-                found += [_place(name, path, data, m.end()) for m in rows.finditer(data)]
+        module, owner, last = self._parts(name)
+        if not owner and (named := self._type(name)):
+            return [named]
+        found = self._in_homes(name, module, owner, last)
         return found or self._in_slots(name, owner, last) or self._in_tables(name)
+
+    def _type(self, name: str) -> PythonPlace | None:
+        """The line with the name of a type."""
+        path, found = self._full(name)
+        is_type = found is not None and not found[1]
+        return _place(name, path, self._data(path), found.start()) if found and is_type else None
+
+    def _is_module(self, name: str) -> bool:
+        """Whether C++ or a stub file makes a module of the name."""
+        found = self._full(name)[1]
+        return bool(found and found[1]) or any(self._stubs(name))
+
+    def _full_name(self, name: str) -> tuple[str, re.Match[bytes] | None]:
+        """Where a file of torch/csrc has the whole name of a type or module."""
+        named = {re.escape(one.encode()) for one in (name, name.replace("._C.", "."))}
+        whole = re.compile(_WHOLE % b"|".join(sorted(named)))
+        for path in self._sources("", name.rpartition(".")[2]):
+            if found := whole.search(self._data(path)):
+                return path, found
+        return "", None
+
+    def _in_homes(self, name: str, module: str, owner: str, last: str) -> list[PythonPlace]:
+        """The rows for a name in the files of its module; of its class, else of a base class."""
+        for one in self._with_bases(owner):
+            rows, found = _rows(module, one, last), []
+            for path in self._sources(one, last):
+                data = self._data(path)
+                if _is_home(path, data, module, one):
+                    fitting = (m for m in rows.finditer(data) if self._fits(path, m, module, one))
+                    found += [_place(name, path, data, m.end()) for m in fitting]
+            if found:
+                return found
+        return []
+
+    def _with_bases(self, owner: str) -> list[str]:
+        """A class, then its bases in pybind11, nearest first."""
+        order = [owner]
+        for one in order:  # grows
+            paths = self._literals.get(one, ()) if one else ()
+            bases = (base for path in paths for base in self._rows(path).bases(one))
+            order += [base for base in dict.fromkeys(bases) if base not in order]
+        return order
+
+    def _fits(self, path: str, row: re.Match[bytes], module: str, owner: str) -> bool:
+        """Whether a row is for a class or a module, as far as its file says."""
+        if path.endswith(_TENSOR_METHODS) or row[0].lstrip().startswith(_ADDED):
+            return True
+        if owner:
+            return self._rows(path).is_member(row.end(), owner)
+        return module == _FUNCTIONS or self._rows(path).is_function(row.end(), module)
 
     def _in_slots(self, name: str, owner: str, last: str) -> list[PythonPlace]:
         """The function for a special method of a type."""
@@ -147,14 +198,14 @@ class Bound:
 
     def _in_tables(self, name: str) -> list[PythonPlace]:
         """The table rows and pybind11 calls, of any module, for a name of ``torch._C``."""
-        module, owner, last = _parts(name)
+        module, owner, last = self._parts(name)
         row = re.compile(_FUNCTION % re.escape(last.encode()))
         sources = self._sources("", last) if module == "torch._C" and not owner else ()
         return [
             _place(name, path, data, found.end())
             for path, data in ((path, self._data(path)) for path in sources)
             for found in row.finditer(data)
-            if _is_of_module(data, found)
+            if self._rows(path).is_function(found.end(), module)
         ]
 
     def _dtype(self, name: str) -> list[PythonPlace]:
@@ -192,7 +243,7 @@ def _rows(module: str, owner: str, last: str) -> re.Pattern[bytes]:
     """The pattern for bindings of a name. A class of ``torch._C`` itself has a type with its full
     name; a pybind11 class may be any module's."""
     word = re.escape(last.encode())
-    classes = [_CLASS % (word, word)] if not owner and module != "torch._C" else []
+    classes = [_CLASS % (word, word, word)] if not owner and module != "torch._C" else []
     return re.compile(b"|".join([_ROW % word, *classes]))
 
 
@@ -202,45 +253,15 @@ def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
         return True
     if owner:
         word = re.escape(owner.encode())
-        return re.search(_CLASS % (word, word), data) is not None
+        return re.search(_CLASS % (word, word, word), data) is not None
     last = module.rpartition(".")[2].encode()
     if module == "torch._C" and _ADDS in data:
         return True
     return any(form % last in data for form in (b'"%s"', b"_C.%s", b'.%s"'))
 
 
-def _given_to(data: bytes, at: int) -> str | None:
-    """The class of a table row or pybind11 call; empty if not named in the file, None if there is
-    no class."""
-    before = list(_GIVES.finditer(data, 0, at))
-    if not before:
-        return None
-    kind, table, _, of_pybind = before[-1].groups()
-    owner = re.search(_TYPE % re.escape(table), data) if table else None
-    if owner is None and kind == b"PyMethodDef":
-        return None  # functions of a module
-    return (owner[1] if owner else of_pybind or b"").decode()
-
-
-def _is_of_module(data: bytes, row: re.Match[bytes]) -> bool:
-    """Whether a table row or pybind11 call is for a module, not a class."""
-    if row[0].startswith(b"{"):
-        return _given_to(data, row.start()) is None
-    opening = list(_OPENS.finditer(data, 0, row.end()))
-    return bool(opening and opening[-1][1])
-
-
 def _place(name: str, path: str, data: bytes, at: int) -> PythonPlace:
     return PythonPlace("bound", name, Location(path, data.count(b"\n", 0, at) + 1))
-
-
-def _parts(name: str) -> tuple[str, str, str]:
-    """Module, class and last part of ``torch._C.TensorBase.item``."""
-    module, _, last = name.rpartition(".")
-    outer, _, owner = module.rpartition(".")
-    is_class = owner.lstrip("_")[:1].isupper() or has_slot(last)  # torch.device.__repr__
-    is_class = is_class and owner not in ("_C", "_VariableFunctions")
-    return (outer, owner, last) if is_class else (module, "", last)
 
 
 def _annotated(text: Text, owner: str, name: str) -> int:

@@ -155,7 +155,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("tl.load", "text torch/frames.py:22", "by rule"),
         ("async_halver.wait()", "method torch/frames.py:17", "by rule"),
         ("frame.taken", "attribute torch/frames.py:7", "by rule"),
-        ("torch._C._deep.halves._cut_now", "attribute torch/csrc/halves.cpp:2", "by rule"),
+        ("torch._C._deep.halves._cut_now", "attribute torch/csrc/halves.cpp:2", "exact"),
         ("at::native::(anonymous namespace)::halve_vec...", "__global__ {}:2", "by rule"),
         ("error LNK2019: unresolved external symbol halve_vectorized", "function {}:3", "exact"),
         ("‘halve_vectorized’ was not declared in this scope", "function {}:3", "exact"),
