@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 from functools import partial
 
+from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.facts import TO_OPERATORS, Edge, Known
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual_conditions import taken
@@ -51,7 +52,6 @@ def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
 
 
 _Found = tuple[float, Walk, Node, End]
-_IMPLICIT = "CompositeImplicitAutograd"
 _NEAR = 200
 """Functions behind the other branch that are checked for the same end."""
 
@@ -88,8 +88,7 @@ class _Finder:
 
     def _of_view(self, native: NativeFunction, device: str, nothing: Route) -> list[Route]:
         """A view; one made of operators may usually return another tensor, as ``coalesce``."""
-        row = self.search.rows(native.full_name, device)[0]
-        found = list(self.search.ways(native, device)) if row.key == _IMPLICIT else []
+        found = list(self.search.ways(native, device)) if is_composite_implicit(native) else []
         if not found or found[0][0] >= UNUSUAL + ASIDE["moves"] or self._is_unusual(*found[0][1:]):
             return [nothing]
         return [self._route(*one) for one in found[:_MOST]]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
@@ -20,7 +20,7 @@ from indexes.queries.gaps.tree import Tree
 from indexes.queries.naming.notes import near_titles
 from indexes.queries.python_names.public import definitions
 from indexes.readers.python.blocks import parse
-from indexes.store.notes import Note, StoredNotes
+from indexes.store.notes import StoredNotes
 from indexes.store.registrations import StoredPython, classes_named
 
 _TEST = regex(r"\b(\w+)\.(test_\w+)")
@@ -228,14 +228,30 @@ def docs_link(tree: Tree, change: Change) -> Parts:
     what = (
         f"{name} does not exist: write {new}." if new else f"Correct the name {name}, or remove it."
     )
+    return Parts(tuple(_corrections(tree, change, change.gap.evidence, (name, new), what)))
+
+
+def note_link(tree: Tree, change: Change) -> Parts:
+    """Plans the correction of each reference to a note that is nowhere."""
+    assert change.gap
+    title, stored = change.gap.name, StoredNotes(tree.store)
+    (new, *_) = (*near_titles(title, tree.index), "")
+    heads = stored.titled(new)[0] if new else []
+    what = f"Refer to Note [{new}]." if new else f"Correct Note [{title}], or remove it."
+    places = [one.location for one in stored.titled(title)[1]]
+    reads = (ChangeStep("read", one.location, "See whether this is meant.") for one in heads)
+    return Parts((*reads, *_corrections(tree, change, places, (title, new), what)))
+
+
+def _corrections(
+    tree: Tree, change: Change, places: Iterable[Location], names: tuple[str, str], what: str
+) -> Iterator[ChangeStep]:
+    """A step for each file with a name to be replaced; without a new one it has no code."""
     files: dict[str, list[Location]] = {}
-    for one in change.gap.evidence:
+    for one in places:
         files.setdefault(one.path, []).append(one)
-    steps = (
-        ChangeStep("edit", places[0], what, _renamed(tree, places, name, new), change.why)
-        for places in files.values()
-    )
-    return Parts(tuple(steps))
+    for here in files.values():
+        yield ChangeStep("edit", here[0], what, _renamed(tree, here, *names), change.why)
 
 
 def _renamed(tree: Tree, places: Sequence[Location], name: str, new: str) -> tuple[str, ...]:
@@ -243,26 +259,6 @@ def _renamed(tree: Tree, places: Sequence[Location], name: str, new: str) -> tup
     lines = {one.line: tree.line(one) for one in places}
     edits = [Edit(at, at, (text.replace(name, new),)) for at, text in lines.items() if name in text]
     return edited(tree, places[0].path, edits) if new and edits else ()
-
-
-def note_link(tree: Tree, change: Change) -> Parts:
-    """Plans the correction of each reference to a note that is nowhere."""
-    assert change.gap
-    title, stored = change.gap.name, StoredNotes(tree.store)
-    near = near_titles(title, tree.index)
-    heads = stored.titled(near[0])[0] if near else []
-    steps = [ChangeStep("read", one.location, "See whether this is meant.") for one in heads]
-    meant = near[0] if near else ""
-    steps += (_renamed(tree, one, meant, change.why) for one in stored.titled(title)[1])
-    return Parts(tuple(steps))
-
-
-def _renamed(tree: Tree, mention: Note, meant: str, why: str) -> ChangeStep:
-    where, text = mention.location, tree.line(mention.location)
-    if not meant or mention.title not in text:
-        return ChangeStep("edit", where, f"Correct Note [{mention.title}], or remove it.", (), why)
-    code = replaced(tree, where, [text.replace(mention.title, meant)])
-    return ChangeStep("edit", where, f"Refer to Note [{meant}].", code, why)
 
 
 # ----------------------------------------------------------------- types and owners
