@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
-from functools import partial
 
 from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.facts import TO_OPERATORS, Edge, Known
@@ -378,7 +377,7 @@ class _Finder:
             return "by rule"
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
         edges = [s.why for s in steps if isinstance(s.why, Edge)] + [end.edge] * bool(end.edge)
-        if any(map(partial(self._is_of_many, walk), edges)):
+        if any(self._is_of_many(walk, one) for one in edges):
             sure.add("by rule")
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
 
