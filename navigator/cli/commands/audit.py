@@ -11,6 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from indexes.model.errors import SourceError
+from indexes.queries.audit.compilers import (
+    compiler_measures,
+    documented,
+    library_measures,
+    python_measures,
+)
+from indexes.queries.audit.errors import error_measure
 from indexes.queries.audit.measure import Measure
 from indexes.queries.audit.report import (
     LiveFacts,
@@ -27,9 +34,16 @@ from indexes.queries.dispatch_path.live import PROBE
 from indexes.serialize.answers import envelope, shape
 from navigator.cli.commands.op import default_answer
 from navigator.cli.session import Settings, json_option, pass_settings, say
-from navigator.live.installed import is_installed, live_torch
+from navigator.live.installed import (
+    is_installed,
+    live_compilers,
+    live_libraries,
+    live_names,
+    live_torch,
+)
 from navigator.text.answers import source_lines, wrap
 from navigator.text.clean import clean
+from navigator.trace.readers import read_trace
 
 if TYPE_CHECKING:
     from indexes.queries.index import Index
@@ -124,9 +138,6 @@ def _live(index: Index) -> LiveFacts | None:
 
 def _compiled(index: Index) -> Iterator[Measure]:
     """Lowerings, decompositions and OpInfos, compared with the installed torch."""
-    from indexes.queries.audit.compilers import compiler_measures
-    from navigator.live.installed import live_compilers
-
     try:
         live = live_compilers()
     except SourceError as error:
@@ -137,9 +148,6 @@ def _compiled(index: Index) -> Iterator[Measure]:
 
 def _libraries(index: Index) -> Iterator[Measure]:
     """Operators outside aten, compared with the installed torch."""
-    from indexes.queries.audit.compilers import library_measures
-    from navigator.live.installed import live_libraries
-
     try:
         live = live_libraries()
     except SourceError as error:
@@ -150,9 +158,6 @@ def _libraries(index: Index) -> Iterator[Measure]:
 
 def _python(index: Index) -> Iterator[Measure]:
     """Definitions of public Python names, compared with the installed torch."""
-    from indexes.queries.audit.compilers import documented, python_measures
-    from navigator.live.installed import live_names
-
     if not is_installed(index.info):
         say("the installed torch is of another version: Python names are not compared")
         return
@@ -177,16 +182,12 @@ def _answered(index: Index) -> Iterator[Measure]:
 
 def _expected(index: Index) -> Iterator[Measure]:
     """Error messages that the tree's tests expect."""
-    from indexes.queries.audit.errors import error_measure
-
     yield error_measure(index)
 
 
 def _traced(index: Index, folder: Path) -> Iterator[Measure]:
     """Device kernels in the traces of a folder, by where their names lead and whether the chains of
     the operators that launched them contain them."""
-    from navigator.trace.readers import read_trace
-
     for path in sorted(folder.glob("*.json*")):
         trace = read_trace(path)
         kernels = list(trace.kernels())

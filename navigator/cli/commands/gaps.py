@@ -11,7 +11,7 @@ import click
 from indexes.model.errors import NotFound
 from indexes.queries.gaps.find import find_gaps, with_ages, with_owners
 from indexes.queries.gaps.kinds import KINDS
-from indexes.queries.gaps.model import CONFIDENCES, Gap, GapFilter, GapList, KindCount
+from indexes.queries.gaps.model import CONFIDENCES, Gap, GapFilter, GapList
 from indexes.queries.gaps.requirements import MEANS
 from indexes.queries.naming.keys import known_key
 from indexes.serialize.gaps import gaps_json
@@ -132,16 +132,13 @@ def _first(gaps: Sequence[Gap], limit: int | None, whole: bool) -> tuple[Gap, ..
     return tuple(gap for group in groups.values() for gap in group[:few])
 
 
-def _kind(count: KindCount) -> str:
-    return count.kind
-
-
 def _text(shown: GapList, every: Sequence[Gap]) -> Iterator[str]:
     total = len(every)
     yield from count_lines(shown)
     if len(shown.counts) == 1:
         yield from name_lines(every)
-    unasked = [kind for kind in KINDS if kind.apart and kind.name not in map(_kind, shown.counts)]
+    counted = {count.kind for count in shown.counts}
+    unasked = [kind for kind in KINDS if kind.apart and kind.name not in counted]
     if unasked and len(shown.counts) > 1:
         yield f"not counted: {', '.join(f'--kind {kind.name}' for kind in unasked)}"
     if len({gap.kind for gap in shown.gaps}) > 1:

@@ -17,6 +17,7 @@ from navigator.cli.session import (
     pass_settings,
     places_option,
 )
+from navigator.text import answers as plaintext
 
 if TYPE_CHECKING:
     from indexes.model.answers import Chain, NameMatch
@@ -147,8 +148,6 @@ _MOST_LINES = 40
 def _text(
     index: Index, match: NameMatch, shown: Sequence[str], cut: _ChainPart, chained: bool
 ) -> Iterator[str]:
-    from navigator.text import answers as plaintext
-
     python = index.python(match.text) if match.kind == "python" else None
     yield from _meaning(match, python)
     below = [
@@ -187,8 +186,6 @@ def _python_lines(python: PythonCard | None, match: NameMatch) -> list[str]:
 
 def _meaning(match: NameMatch, python: PythonCard | None) -> Iterator[str]:
     """What a name that is not an operator means."""
-    from navigator.text import answers as plaintext
-
     if python:
         from navigator.text.python import defined_lines, known_lines
 
@@ -216,8 +213,6 @@ def default_answer(index: Index, name: str) -> Iterator[str]:
 
 
 def _other_overloads(match: NameMatch, shown: Sequence[str]) -> Iterator[str]:
-    from navigator.text import answers as plaintext
-
     if others := [name for name in match.overloads if name not in shown]:
         lines = list(plaintext.overload_lines(others))
         yield from lines[:3]
