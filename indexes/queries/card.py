@@ -35,7 +35,7 @@ from indexes.model.vocabulary import (
     Role,
 )
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.store.registrations import StoredPython, written_for
+from indexes.store.registrations import written_for
 
 _KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
 _MOST_NAMES = 2
@@ -106,7 +106,7 @@ def _taken_over(rows: Sequence[Registration]) -> CardLine:
 
 def _python_rows(index: IndexedTree, native: NativeFunction) -> Iterator[Registration]:
     targets = operator_targets(native)
-    python = StoredPython(index.facts.store)
+    python = index.facts.python
     return kernels_over_cpp(row for target in targets[:1] for row in python.by_target(target))
 
 
@@ -292,7 +292,7 @@ def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
 def surroundings(index: IndexedTree, native: NativeFunction) -> Surroundings:
     """What relates to an overload. The tests are those named for it that call it."""
     facts = index.facts
-    python = StoredPython(facts.store)
+    python = facts.python
     links = _by_role(registered(native, python))
     around = around_dispatch(native.full_name, written_for(facts, native.full_name), facts)
     dispatched = _by_role(around)
@@ -353,7 +353,7 @@ def _inductor(index: IndexedTree, native: NativeFunction, compilers: Compilers) 
     functional = _functional(index, native) if own.status == "none" else None
     if functional is None:
         return own
-    found = Compilers(functional, StoredPython(index.facts.store)).inductor()
+    found = Compilers(functional, index.facts.python).inductor()
     if found.status == "none":
         return own
     return replace(found, note=f"as {functional.full_name}, once functionalized")

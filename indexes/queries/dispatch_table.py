@@ -25,7 +25,7 @@ from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
-from indexes.store.registrations import UNSEEN, StoredPython, library_uses, named_macros
+from indexes.store.registrations import UNSEEN, library_uses, named_macros
 
 _META_FILE = "torch/_meta_registrations.py"
 _PROBE = "empty.memory_format"
@@ -161,7 +161,7 @@ class Dispatch:
     @cached_property
     def _over_cpp(self) -> Mapping[str, list[Registration]]:
         found: dict[str, list[Registration]] = {}
-        for one in kernels_over_cpp(StoredPython(self._facts.store).of_kinds("py_impl")):
+        for one in kernels_over_cpp(self._facts.python.of_kinds("py_impl")):
             if one.key in self._every_key:
                 found.setdefault(one.op, []).append(one)
         return found
@@ -207,12 +207,12 @@ class Dispatch:
             row = cpp.row(op, "Meta")
             return row is not None and row.kind != "missing"
 
-        rows = StoredPython(self._facts.store).of_kinds("decomposition", "meta_registration")
+        rows = self._facts.python.of_kinds("decomposition", "meta_registration")
         return python_meta(rows, self._meta_rules, natives, have, served)
 
     @cached_property
     def _meta_rules(self) -> MetaRules:
-        return MetaRules.of(StoredPython(self._facts.store).of_kinds("meta_rule"))
+        return MetaRules.of(self._facts.python.of_kinds("meta_rule"))
 
     @cached_property
     def _registered(self) -> Mapping[str, tuple[Registration, ...]]:

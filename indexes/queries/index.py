@@ -32,7 +32,6 @@ from indexes.queries.routing.routes import routes
 from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source, cache_folder, index_file
 from indexes.store.index_file import Store
-from indexes.store.registrations import StoredPython
 
 if TYPE_CHECKING:
     from indexes.model.dispatch import DispatchTable
@@ -143,7 +142,7 @@ class Index(IndexedTree):
     def _filter(self) -> OperatorFilter:
         from indexes.queries.search import OperatorFilter
 
-        return OperatorFilter(self._operators, StoredPython(self.facts.store).documented())
+        return OperatorFilter(self._operators, self.facts.python.documented())
 
     def chain(
         self,

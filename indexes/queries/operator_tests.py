@@ -29,7 +29,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.python.opinfo_tests import TESTING, OpList, OpTest, Parametrized, SuiteFacts
 from indexes.store.lookup import Lookup
-from indexes.store.registrations import StoredPython, tests_in
+from indexes.store.registrations import tests_in
 from indexes.store.tables import load
 
 NOW = 5
@@ -105,7 +105,7 @@ class Suite:
 
     def __init__(self, facts: Lookup) -> None:
         self._facts = facts
-        self._python = StoredPython(facts.store)
+        self._python = facts.python
         self._devices: dict[str, dict[str, frozenset[str]]] = {}
         """For each test file, the devices that its classes are made for; none is any."""
         self._told_apart = cache(self._select_opinfos)

@@ -11,7 +11,6 @@ from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.store.lookup import Lookup
-from indexes.store.registrations import StoredPython
 
 _PARAMETER = regex(r"\w+[^,=]*(=?)[^,]*")
 """Of a function as its documentation writes it, with the sign in front of a default."""
@@ -31,7 +30,7 @@ def as_documented(names: Sequence[str], index: IndexedTree) -> tuple[str, ...]:
     """Overloads of a name, those first that take what its documentation says that it is given: of
     ``where`` the one that chooses between ``input`` and ``other``."""
     base = names[0].partition(".")[0]
-    found = StoredPython(index.facts.store).by_target(f"torch.{base}") if len(names) > 1 else ()
+    found = index.facts.python.by_target(f"torch.{base}") if len(names) > 1 else ()
     documented = next((one for one in found if one[1].kind == "docs"), None)
     if documented is None:
         return tuple(names)
@@ -57,7 +56,7 @@ def bound_to(path: str, facts: Lookup) -> tuple[str, ...]:
 
 def generated_for(path: str, facts: Lookup) -> tuple[str, ...]:
     """Those of them with a generated binding: torchgen skips handwritten ones."""
-    skipped = StoredPython(facts.store)
+    skipped = facts.python
     found = _asking_for(path, facts)
     return in_order(one for one in found if skipping_rule(one, skipped) is None)
 

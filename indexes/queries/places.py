@@ -22,7 +22,7 @@ from indexes.readers.python.blocks import blocks, decorated, innermost
 from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
 from indexes.store.notes import StoredNotes
-from indexes.store.registrations import StoredPython, library_uses, named_macros, outline_of
+from indexes.store.registrations import library_uses, named_macros, outline_of
 
 _USERS = 5
 """Most users named for a place that no operator reaches."""
@@ -255,7 +255,7 @@ _HIDDEN = ("def", "class", "deferred", "binding_skip", "test_call")
 def python_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> list[Place]:
     """Registrations, docs, OpInfo entries and tests at a line, then the enclosing block."""
     outline = outline_of(facts.store, path)
-    rows = StoredPython(facts.store).in_file(path)
+    rows = facts.python.in_file(path)
     found = [
         fact
         for fact in rows
@@ -315,7 +315,7 @@ def operators_of_target(facts: Lookup, target: str) -> tuple[str, ...]:
 
 def stub_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> tuple[Place, ...]:
     """The template and the generator behind a line of a generated ``.pyi``."""
-    found = stub_line(path, line, _text(index, path), StoredPython(facts.store))
+    found = stub_line(path, line, _text(index, path), facts.python)
     if found is None:
         return ()
     operators = leads_to(found.python_path, facts) if found.python_path else ()

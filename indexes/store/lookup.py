@@ -16,6 +16,7 @@ from indexes.model.vocabulary import Location
 from indexes.store.bodies import Bodies
 from indexes.store.index_file import Store
 from indexes.store.operators import Operators
+from indexes.store.registrations import StoredPython
 from indexes.store.tables import DOCUMENTS, FILE_OF, load
 
 _USE = "u.name,u.arguments,u.scope,f.path,u.line,u.guard"
@@ -65,6 +66,11 @@ class Lookup(Bodies, Operators):
     def works(self) -> Works:
         """What functions do, computed once for all walks of this index."""
         return Works(self)
+
+    @cached_property
+    def python(self) -> StoredPython:
+        """What Python files register, define and document."""
+        return StoredPython(self.store)
 
     def _messages_in(self, path: str) -> Sequence[tuple[str, int, int]]:
         """The statements of a file with a message: the macro, first and last line."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from indexes.linking.facts import LibraryUse
 from indexes.linking.python.paths import Found
@@ -13,7 +14,9 @@ from indexes.model.files import PythonFact
 from indexes.model.idioms import library_block
 from indexes.model.vocabulary import Location
 from indexes.store.index_file import Store
-from indexes.store.lookup import Lookup
+
+if TYPE_CHECKING:
+    from indexes.store.lookup import Lookup
 
 _FOUND = (
     "SELECT f.path,p.kind,p.target,p.symbol,p.line,p.end_line,p.detail"

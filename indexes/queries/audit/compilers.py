@@ -35,7 +35,7 @@ class LiveCompilers:
 
 def compiler_measures(index: Index, live: LiveCompilers) -> Iterator[Measure]:
     """Each measure as it is done, over native_functions.yaml."""
-    python = StoredPython(index.facts.store)
+    python = index.facts.python
     natives = {_target(native): native for native in index.all_natives()}
     ours = {target: Compilers(native, python) for target, native in natives.items()}
     yield _lowerings(ours, live.lowerings)
@@ -210,7 +210,7 @@ class LiveNames:
 
 def documented(index: Index) -> set[str]:
     """The Python names in the tree's documentation, if any."""
-    pages = StoredPython(index.facts.store).of_kinds("page")
+    pages = index.facts.python.of_kinds("page")
     return {fact.target for _, fact in pages if fact.target.startswith("torch.")}
 
 

@@ -17,7 +17,7 @@ from indexes.queries.diff.model import Change, Facet, Side, side_change
 from indexes.queries.index import Index
 from indexes.queries.operator_tests import formatted_name
 from indexes.readers.python.blocks import parse
-from indexes.store.registrations import UNSEEN, StoredPython
+from indexes.store.registrations import UNSEEN
 
 _KINDS: dict[Facet, tuple[str, ...]] = {
     "decomposition": ("decomposition",),
@@ -198,7 +198,7 @@ def _entries(index: Index, kinds: tuple[str, ...]) -> Iterator[Entry]:
     if not kinds:
         yield from _batch_rules(index)
         return
-    for found in StoredPython(index.facts.store).of_kinds(*kinds):
+    for found in index.facts.python.of_kinds(*kinds):
         yield _entry(found)
 
 

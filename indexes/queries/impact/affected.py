@@ -40,7 +40,6 @@ from indexes.readers.python.opinfo import is_opinfo_file, read_opinfo
 from indexes.readers.python.tests import is_test_file
 from indexes.source.files import read_file
 from indexes.source.git_diff import FileChange, TreeChange, changes
-from indexes.store.registrations import StoredPython
 
 _CPP = (".cpp", ".cc", ".c", ".h", ".hpp", ".cuh", ".cu", ".hip", ".mm", ".metal", ".m", ".inl")
 _GENERATORS = ("torchgen/", "tools/autograd/", "tools/pyi/", "aten/src/ATen/templates/")
@@ -309,7 +308,7 @@ class _Comparison:
 
     def _opinfos_naming(self, names: set[str]) -> Iterator[Found]:
         files: dict[str, list[Found]] = {}
-        for one in StoredPython(self.index.facts.store).of_kinds("opinfo") if names else ():
+        for one in self.index.facts.python.of_kinds("opinfo") if names else ():
             files.setdefault(one[0], []).append(one)
         for path, rows in files.items():
             lines = self.index.source.text(path).splitlines()

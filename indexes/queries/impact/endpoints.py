@@ -26,7 +26,7 @@ def python_names(
 ) -> tuple[ReachedApi, ...]:
     """The Python functions, methods and modules that lead to the operators, or are reached."""
     found: dict[str, ReachedApi] = {}
-    python = StoredPython(facts.store)
+    python = facts.python
     for api in _functions(steps, facts):
         found.setdefault(api.name, api)
     for one in operators:
@@ -61,7 +61,7 @@ def _names(
 
 def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi]:
     """Public functions that are reached as Python code."""
-    python = StoredPython(facts.store)
+    python = facts.python
     for step in steps:
         where = step.location
         if step.kind == "python" and where is not None:

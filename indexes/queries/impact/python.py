@@ -17,7 +17,6 @@ from indexes.queries.python_names.finding import finder_of
 from indexes.readers.python.blocks import Block, Text, innermost
 from indexes.readers.python.references import Use, read_imports, uses_of
 from indexes.readers.python.tests import is_test_file
-from indexes.store.registrations import StoredPython
 
 MAX_SEARCHES = 40
 """Most names searched in all Python files during one walk."""
@@ -76,7 +75,7 @@ class PythonEdges:
     def _registered(self, node: Node) -> Iterator[Edge]:
         assert node.location
         where = node.location
-        rows = StoredPython(self.facts.store).about(tuple(ASPECTS), node.symbol, where)
+        rows = self.facts.python.about(tuple(ASPECTS), node.symbol, where)
         for kind, target, symbol, line, *_ in rows:
             certain = symbol == node.symbol or where.line <= line <= where.end_line
             for op in operators_of_target(self.facts, target):

@@ -22,7 +22,7 @@ from indexes.queries.impact.walk import RANK
 from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite
 from indexes.queries.test_mentions import TestMentions, test_of
 from indexes.readers.python.tests import is_test_file
-from indexes.store.registrations import StoredPython, tests_in
+from indexes.store.registrations import StoredPython
 
 MAX_TESTED = 6
 """Operators whose tests are listed without ``--all``; each takes about 0.1 s."""
@@ -96,7 +96,7 @@ def _subjects(operators: Sequence[ReachedOperator]) -> list[str]:
 
 def _words(native: NativeFunction, facts: ImpactFacts) -> list[str]:
     """Words in tests that are not named after an operator: its names, and those of modules."""
-    python = StoredPython(facts.store)
+    python = facts.python
     names = names_of(native, python)
     modules = [
         fact.symbol for name in names for _, fact in python.by_target(name) if fact.kind == "module"
@@ -213,7 +213,7 @@ def _tested(
     most: int | None,
 ) -> list[ReachedOperator]:
     """One overload of each operator with OpInfos, surest and nearest first."""
-    python = StoredPython(facts.store)
+    python = facts.python
     chosen: dict[str, ReachedOperator] = {}
     for one in operators:
         native = facts.native(one.name)

@@ -19,7 +19,7 @@ from indexes.queries.naming.cxx_scopes import CORE, find_alias, find_declared, f
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.naming.texts import code_lines
-from indexes.store.registrations import StoredPython, bound_functions
+from indexes.store.registrations import bound_functions
 from indexes.store.scopes import ScopeFacts
 from indexes.store.tables import FIELD
 
@@ -187,7 +187,7 @@ def _bound(name: str, index: IndexedTree) -> Iterator[Hit]:
         return
     for place, function in bound_functions(index.facts, name):
         yield Hit("binding", name, place, f"pybind11 binds {function} by this name")
-    for path, fact in StoredPython(index.facts.store).by_target(f"inline:{name}"):
+    for path, fact in index.facts.python.by_target(f"inline:{name}"):
         place = Location(path, fact.line, fact.end_line)
         yield Hit("function", name, place, "C++ in a text that load_inline compiles")
 

@@ -14,7 +14,6 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery
 from indexes.queries.overloads import as_documented, bound_to, in_order
 from indexes.store.lookup import Lookup
-from indexes.store.registrations import StoredPython
 
 
 def find_library_operator(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -111,7 +110,7 @@ _DEPTH = 5
 
 def passing_on(path: str, facts: Lookup) -> list[Found]:
     """The API rows of a Python name, those for in-place forms last."""
-    found = StoredPython(facts.store).named(canonical(path), tuple(KINDS))
+    found = facts.python.named(canonical(path), tuple(KINDS))
     return sorted(found, key=lambda row: row[1].target.endswith("_"))
 
 

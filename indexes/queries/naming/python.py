@@ -23,7 +23,6 @@ from indexes.queries.overloads import in_order
 from indexes.queries.python_names import finding
 from indexes.queries.python_names.members import find_in_classes, find_in_named
 from indexes.queries.python_names.parameters import taking
-from indexes.store.registrations import StoredPython
 
 _LIKE = 0.85
 """The similarity that a whole name must have."""
@@ -207,7 +206,7 @@ def find_initials(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """Documented names with these initials, ``FSDP`` and ``SDPA``, then names spelled so."""
     if not query.base.isupper():
         return None
-    pages = {fact.target for _, fact in StoredPython(index.facts.store).of_kinds("page")}
+    pages = {fact.target for _, fact in index.facts.python.of_kinds("page")}
     alike = sorted(one for one in pages if _initials(one.rpartition(".")[2]) == query.base)
     found = finding.together(python_names.find(one, index) for one in alike)
     if found is None:
@@ -239,7 +238,7 @@ def _is_public(name: str, index: IndexedTree) -> bool:
 
 
 def _has_page(name: str, index: IndexedTree) -> bool:
-    rows = StoredPython(index.facts.store).by_target(name)
+    rows = index.facts.python.by_target(name)
     return any(fact.kind == "page" for _, fact in rows)
 
 

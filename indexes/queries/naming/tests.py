@@ -14,7 +14,7 @@ from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
-from indexes.store.registrations import StoredPython, classes_named, tests_starting
+from indexes.store.registrations import classes_named, tests_starting
 
 _PRINTED = regex(
     r"(?:\d{4}-\d\d-\d\dT[\d:.]+Z\s+)?(?:(?:DISABLED|FAILED|ERROR|PASSED|FLAKY|python3?|pytest|-\w|\[[^\]]*\])\s+)*"
@@ -150,7 +150,7 @@ def _opinfos(rest: str, index: IndexedTree) -> Iterator[Hit]:
     """The OpInfo of a made test: the longest matching name."""
     from indexes.queries.operator_tests import formatted_name
 
-    rows = StoredPython(index.facts.store).of_kinds("opinfo")
+    rows = index.facts.python.of_kinds("opinfo")
     named = [(formatted_name(fact), path, fact) for path, fact in rows]
     fitting = [one for one in named if f"{rest}_".startswith(f"{one[0]}_")]
     longest = max((len(name) for name, *_ in fitting), default=0)

@@ -15,7 +15,6 @@ from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.readers.python.blocks import triple_quoted
-from indexes.store.registrations import StoredPython
 
 _OPTION = r"(?im)^[ \t]*(?:cmake_dependent_)?option\s*\(\s*%s\b[^)]*\)"
 _SET = r"(?im)^[ \t]*set\s*\(\s*%s\b[^)\n]*\)?"
@@ -35,7 +34,7 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return _find_command(name, index)
     bare = name.removeprefix("__")  # loggers print the names of artifacts so
     text = rf"{_ASKED.replace('%s', name)}|[\"'](?:__)?{bare}[\"']|^[ \t]*{name}[ \t]*=(?!=)"
-    paths = StoredPython(index.facts.store).saying(bare, f"__{bare}", name)
+    paths = index.facts.python.saying(bare, f"__{bare}", name)
     found = _lines(
         sorted(paths, key=lambda path: path.endswith(".py")), text, (bare,), name, "read", index
     )
@@ -117,7 +116,7 @@ def find_foreign(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """Names of another package, ``tl.load`` and ``np.dot``: the lines with its import name."""
     name = query.paths[-1] if query.paths else ""
     owner, _, last = name.partition(".")
-    module = StoredPython(index.facts.store).imported_as(owner)
+    module = index.facts.python.imported_as(owner)
     if not module or index.source.holds(module.partition(".")[0]):
         return None
     text = rf"\b{re.escape(name)}\b"
@@ -157,7 +156,7 @@ def _said(
     """The lines with a literal, in files with one of its first words, node kinds first."""
     name = query.raw.strip()
     is_indexed = all(map(_INDEXED.fullmatch, words))
-    paths = StoredPython(index.facts.store).saying(*words) if is_indexed else _code(index)
+    paths = index.facts.python.saying(*words) if is_indexed else _code(index)
     parts = [word.rpartition("::")[2] for word in words]  # ``_(prim, If)`` has the last alone
     ordered = sorted(paths, key=lambda path: not path.endswith(".py"))
     hits = sorted(_lines(ordered, literal, parts, name, "text", index), key=_rank)

@@ -17,7 +17,6 @@ from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.finding import Finder, finder_of
 from indexes.readers.python.references import read_imports
 from indexes.readers.python.scope import Function, dotted
-from indexes.store.registrations import StoredPython
 
 _RUNS = ("forward", "__call__", "__init__")
 """Methods that run when a class is used: the first defined one is shown."""
@@ -120,7 +119,7 @@ def _line(text: str) -> str:
 
 
 def _pages(answer: PythonAnswer, index: IndexedTree) -> Iterator[Location]:
-    stored = StoredPython(index.facts.store)
+    stored = index.facts.python
     for name in dict.fromkeys((answer.name, answer.defined)):
         for path, fact in stored.by_target(name):
             if fact.kind == "page":
@@ -131,7 +130,7 @@ def _tests(answer: PythonAnswer, index: IndexedTree) -> Iterator[Location]:
     """The tests named after it that call something of that name."""
     word = answer.name.rpartition(".")[2]
     if answer.kind in ("function", "class", "bound"):
-        for path, fact in StoredPython(index.facts.store).by_target(word):
+        for path, fact in index.facts.python.by_target(word):
             if fact.kind == "test_call":
                 yield Location(path, fact.line, fact.end_line)
 

@@ -23,7 +23,6 @@ from indexes.queries.overloads import generated_for
 from indexes.queries.python_names.bound import Bound
 from indexes.readers.python.blocks import Text
 from indexes.source.files import listed, read_file
-from indexes.store.registrations import StoredPython
 
 PACKAGES = ("torch", "functorch", "torchgen")
 _MOST = 12
@@ -79,7 +78,7 @@ class Finder:
         first, _, rest = name.partition(".")
         if first in PACKAGES or first in self._beside:
             return self._answer(name, self.names.find(name))
-        module = StoredPython(self._index.facts.store).imported_as(first)  # ``F``, ``dist``
+        module = self._index.facts.python.imported_as(first)  # ``F``, ``dist``
         for start in filter(None, (f"torch.{first}", module)):
             full = f"{start}.{rest}" if rest else start
             if answer := self._answer(full, self.names.find(full)):
@@ -159,13 +158,13 @@ class Finder:
     @cached_property
     def exported(self) -> dict[str, list[str]]:
         """The names that modules export, with the files of those modules."""
-        return StoredPython(self._index.facts.store).exported()
+        return self._index.facts.python.exported()
 
 
 @kept
 def naming(word: str, index: IndexedTree) -> list[str]:
     """The files that give a function, a parameter, a class or an attribute this name."""
-    return StoredPython(index.facts.store).naming(word)
+    return index.facts.python.naming(word)
 
 
 def find_in_modules(name: str, index: IndexedTree) -> PythonAnswer | None:
@@ -216,7 +215,7 @@ def is_of_python(name: str, index: IndexedTree) -> bool:
     """Whether files of the tree import a module of Python's own that has the name:
     ``random.seed``, though there is a ``torch.random``."""
     module, _, rest = name.partition(".")
-    stored = StoredPython(index.facts.store)
+    stored = index.facts.python
     return _is_of_python(module, rest) and stored.imported_as(module) == module
 
 

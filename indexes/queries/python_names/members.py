@@ -12,7 +12,6 @@ from indexes.model.python import PythonAnswer
 from indexes.queries.indexed_tree import IndexedTree, kept
 from indexes.queries.python_names.finding import Finder, finder_of, is_private, naming, together
 from indexes.readers.python.blocks import Head, Text, occurrences
-from indexes.store.registrations import StoredPython
 
 _MOST = 12
 """Most classes shown."""
@@ -84,7 +83,7 @@ def _last(name: str) -> str:
 @kept
 def _owners(member: str, index: IndexedTree) -> list[str]:
     """The classes with a member: public ones, most derived from, short names first."""
-    finder, stored = finder_of(index), StoredPython(index.facts.store)
+    finder, stored = finder_of(index), index.facts.python
     texts = ((path, index.source.content(path)) for path in naming(member, index))
     found = list(_with(member.encode(), texts))
     derived = Counter(stored.bases()) if found else Counter()

@@ -13,7 +13,6 @@ from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.python_names.finding import finder_of, is_private, naming
 from indexes.readers.python.blocks import Head, Text
-from indexes.store.registrations import StoredPython
 
 _COMMENT = regex(r"\s#.*")
 _LONGEST = 10_000
@@ -23,7 +22,7 @@ _LONGEST = 10_000
 def taking(name: str, index: IndexedTree) -> list[Hit]:
     """The documented functions and classes that have a parameter, those with short names first."""
     finder = finder_of(index)
-    pages = {fact.target for _, fact in StoredPython(index.facts.store).of_kinds("page")}
+    pages = {fact.target for _, fact in index.facts.python.of_kinds("page")}
     found: dict[str, Location] = {}
     for path in naming(name, index):
         for head in _heads(name.encode(), index.source.content(path)):
