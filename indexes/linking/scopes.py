@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import takewhile
 from operator import itemgetter
 from typing import Protocol
 
 from indexes.linking.facts import Call, Facts, Known
 from indexes.linking.visible import is_header, linkable, path_device, plain_scope
+from indexes.model.lines import length_in_common
 from indexes.model.vocabulary import Definition
 
 _FUNCTIONS = frozenset(("function", "global"))
@@ -243,13 +243,9 @@ def _macros(found: Sequence[Known], functions: _ByScope, path: str) -> Sequence[
     if here or not macros or _within(functions, functions, path):
         return here
     headers = [k for k in macros if is_header(k.definition.location.path)]
-    return (
-        [max(headers, key=lambda k: _common(k.definition.location.path, path))] if headers else ()
-    )
-
-
-def _common(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False)))
+    if not headers:
+        return ()
+    return [max(headers, key=lambda k: length_in_common(k.definition.location.path, path))]
 
 
 def enclosing(scope: str) -> Iterator[str]:

@@ -1,8 +1,10 @@
-"""Lines of a text by offset, and lines of files as users write them."""
+"""Small operations on texts: lines by offset, places as users write them, short lists."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import partial
+from itertools import takewhile
 
 from indexes.model.regex import regex
 
@@ -15,6 +17,19 @@ def placed(text: str) -> tuple[str, int] | None:
     """The file and line of ``path:line``, with or without a column or colon behind."""
     found = _PLACE.fullmatch(text)
     return (found[1], int(found[2])) if found else None
+
+
+def listed(names: Iterable[str], most: int, separator: str = ", ") -> str:
+    """The first of some names, and the number of the others: ``a, b and 3 more``."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return separator.join(every[:most]) + more
+
+
+def length_in_common(one: Sequence[str], other: Sequence[str]) -> int:
+    """The number of characters, or of words, with which both begin."""
+    same = takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False))
+    return sum(1 for _ in same)
 
 
 class LineCount:

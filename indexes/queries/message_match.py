@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import takewhile
 
+from indexes.model.lines import length_in_common
 from indexes.model.regex import regex
 from indexes.readers.messages import HOLE, MAYBE, SHORTEST, pieces
 
@@ -172,8 +172,7 @@ def _begun(text: str, piece: str, at: int) -> Span | None:
     start = text.find(piece[:_SIGN], at)
     if start < 0 or len(piece) < 2 * _SIGN:
         return None
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(text[start:], piece, strict=False))
-    return start, start + sum(1 for _ in same)
+    return start, start + length_in_common(text[start:], piece)
 
 
 def _ended(rest: str, piece: str) -> int:

@@ -28,6 +28,7 @@ from indexes.model.files import PythonFact, unpack
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.python.opinfo_tests import TESTING, OpList, OpTest, Parametrized, SuiteFacts
+from indexes.store.index_file import Store
 from indexes.store.lookup import Lookup
 from indexes.store.registrations import tests_in
 from indexes.store.tables import load
@@ -98,6 +99,15 @@ def formatted_name(fact: PythonFact) -> str:
     """An OpInfo's name as its tests have it (``OpInfo.formatted_name``)."""
     variant = unpack(fact.detail).get("variant", "")
     return "_".join(filter(None, (fact.symbol, variant))).replace(".", "_")
+
+
+def selection_of(
+    store: Store, path: str, names: Sequence[str], places: tuple[Location, ...], rule: str = ""
+) -> Selection:
+    """Some tests of a file, by their names."""
+    others = [_split(fact.symbol) for fact in tests_in(store, path) if fact.symbol not in names]
+    expression = joined([named_expression(*_split(one), others, path) for one in names])
+    return Selection(path, expression, places, tuple(names), rule)
 
 
 class Suite:

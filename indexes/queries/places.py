@@ -14,6 +14,7 @@ from indexes.model.answers import Hit, Place
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.files import PythonFact, canonical, module_name, pack, unpack
 from indexes.model.idioms import close, meaning_of
+from indexes.model.lines import listed
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
 from indexes.queries.indexed_tree import IndexedTree
@@ -162,9 +163,7 @@ def _unreached(facts: Lookup, known: Known) -> str:
     users = [facts.by_id(edge.caller) for edge in uses_of(facts, known)]
     names = dict.fromkeys(one.definition.qualified for one in users if one and one.id != known.id)
     if names:
-        listed = ", ".join(list(names)[:_USERS])
-        more = f" and {len(names) - _USERS} more" if len(names) > _USERS else ""
-        return f"no operator is known to reach it; used by {listed}{more}"
+        return f"no operator is known to reach it; used by {listed(names, _USERS)}"
     return f"nothing in this tree is known to {'launch' if found.cuda_global else 'use'} it"
 
 

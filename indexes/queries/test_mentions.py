@@ -6,17 +6,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, lru_cache
-from itertools import takewhile
 
-from indexes.linking.python.test_expressions import Expression, joined, named_expression
+from indexes.linking.python.test_expressions import Expression
+from indexes.model.lines import length_in_common
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.test_rows import makers_of, test_rows
 from indexes.queries.corpus import Corpus
-from indexes.queries.operator_tests import OperatorTests, Selection
+from indexes.queries.operator_tests import OperatorTests, Selection, selection_of
 from indexes.readers.python.blocks import Text, innermost, occurrences
 from indexes.store.index_file import Store
-from indexes.store.registrations import tests_in
 
 _MOST_FILES = 5
 _MOST_TESTS = 12
@@ -80,12 +79,8 @@ class TestMentions:
     def _of_tests(self, path: str, tests: Mapping[str, int], rule: str) -> Selection | None:
         if not 0 < len(tests) <= _MOST_TESTS:
             return None
-        symbols = (t.symbol for t in tests_in(self._store, path) if t.symbol not in tests)
-        others = [(c, n) for c, _, n in (symbol.rpartition(".") for symbol in symbols)]
-        split = [(cls, name) for cls, _, name in (one.rpartition(".") for one in tests)]
-        expression = joined([named_expression(cls, name, others, path) for cls, name in split])
         places = tuple(Location(path, line) for line in tests.values())
-        return Selection(path, expression, places, tuple(tests), rule)
+        return selection_of(self._store, path, [*tests], places, rule)
 
     def of_tables(self, name: str, public: Sequence[str]) -> Iterator[Selection]:
         """The test files with tests from tables that have a row for an operator."""
@@ -221,9 +216,7 @@ def _words_of(path: str) -> set[str]:
 
 def _alike(one: str, other: str) -> bool:
     """Whether two words are forms of one: ``freeze`` and ``freezing``."""
-    shared = sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    )
+    shared = length_in_common(one, other)
     return one == other or shared >= max(_ALIKE, min(len(one), len(other)) - 1)
 
 

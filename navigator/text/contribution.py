@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from indexes.model.lines import listed
 from indexes.model.vocabulary import Location, SourceInfo
 from indexes.queries.contribution.additions import Addition
 from indexes.queries.contribution.guides import Command, Convention
@@ -78,9 +79,7 @@ def sections(contribution: Contribution) -> tuple[Section, ...]:
 
 def _places(one: Contribution) -> Iterator[Row]:
     if one.operators:
-        shown = ", ".join(one.operators[:12])
-        more = f" and {len(one.operators) - 12} more" if len(one.operators) > 12 else ""
-        yield Row(f"reached by {len(one.operators)} operators", None, shown + more)
+        yield Row(f"reached by {len(one.operators)} operators", None, listed(one.operators, 12))
     for change in ("will", "may", "seldom"):
         steps = [step for step in one.steps if step.change == change]
         if steps and one.kind == "operator" and change != "seldom":
@@ -148,11 +147,10 @@ def _opinfos(tests: OperatorTests) -> Iterator[Row]:
 
 def _selection(found: Selection) -> Row:
     """A command with the first of its tests."""
-    more = len(found.names) - 1
-    what = f"{found.names[0]}{f' and {more} more' * bool(more)}"
     some = f"; {found.filtered} of them for OpInfos that fit a condition" if found.filtered else ""
     also = f"; may also select {', '.join(found.expression.also)}" if found.expression.also else ""
-    return Row(what, found.tests[0], f"{found.rule}{some}{also}", found.command)
+    rule = f"{found.rule}{some}{also}"
+    return Row(listed(found.names, 1), found.tests[0], rule, found.command)
 
 
 def _tests_note(one: Contribution) -> str:
@@ -168,9 +166,7 @@ def _reviews(reviews: Iterable[Review]) -> Iterator[Row]:
     for review in reviews:
         note = f"; {review.note}" if review.note else ""
         rule = f"{review.rule} covers {review.path}{note}"
-        who = " ".join(review.who[:_MAX_PEOPLE])
-        more = len(review.who) - _MAX_PEOPLE
-        who += f" and {more} more" if more > 0 else ""
+        who = listed(review.who, _MAX_PEOPLE, " ")
         yield Row(f"{review.kind}: {who}", review.location, f"{MEANING[review.kind]}; {rule}")
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
+from indexes.model.lines import listed
 from indexes.queries.diff.model import Change, Diff
 from navigator.text.answers import version_words, wrap
 from navigator.text.clean import clean
@@ -73,11 +74,8 @@ def change_lines(change: Change) -> Iterator[str]:
 
 def title(change: Change) -> str:
     """``mul.Tensor MPS``; for a function, the first operator that reaches it."""
-    ops = ", ".join(change.ops[:_OPS_SHOWN])
-    more = len(change.ops) - _OPS_SHOWN
-    ops += f" and {more} more" if more > 0 else ""
     about = "" if change.facet in ("operator", "schema", "tags") else f" {change.subject}"
-    return f"{ops}{about}".strip()
+    return f"{listed(change.ops, _OPS_SHOWN)}{about}".strip()
 
 
 # ---------------------------------------------------------------------------- Markdown

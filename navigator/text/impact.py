@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from indexes.model.impact import Affected, Impact, ReachedOperator, Step, Tier
+from indexes.model.lines import listed
 from indexes.model.vocabulary import Confidence
 from navigator.text.answers import source_lines, sureness, wrap
 from navigator.text.clean import clean, markdown_cell
@@ -103,9 +104,8 @@ def _operators(
 ) -> Iterator[str]:
     yield f"{title} ({len(operators)})"
     if len(operators) > _FEW:
-        names = [*dict.fromkeys(operator.name.partition(".")[0] for operator in operators)]
-        left = f" and {len(names) - _NAMES} more" if len(names) > _NAMES else ""
-        yield from wrap(f"{', '.join(names[:_NAMES])}{left}", "  ")
+        names = dict.fromkeys(operator.name.partition(".")[0] for operator in operators)
+        yield from wrap(listed(names, _NAMES), "  ")
         yield ""
     for one in operators if everything else operators[:MAX_LISTED]:
         yield clean(f"  {one.name}  {reached_as(one)}{_mark(one.confidence)}")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from indexes.model.impact import Changed
+from indexes.model.lines import listed
 from indexes.model.vocabulary import Location
 from indexes.queries.pull_request.issues import is_fix
 from indexes.queries.pull_request.model import PullRequest, PullStep
@@ -121,9 +122,8 @@ def _reached(pull_request: PullRequest) -> Iterator[str]:
     if rests:
         yield f"- {', and '.join(rests)} (`torchnav affected`)"
     if impact.apis:
-        names = ", ".join(code(api.name) for api in impact.apis[:_MAX_NAMED])
-        more = len(impact.apis) - _MAX_NAMED
-        yield f"- Python: {names}" + (f" and {more} more" if more > 0 else "")
+        names = (code(api.name) for api in impact.apis)
+        yield f"- Python: {listed(names, _MAX_NAMED)}"
 
 
 def _test_plan(one: PullRequest) -> Iterator[str]:
@@ -201,9 +201,7 @@ def _labels(pull_request: PullRequest) -> Iterator[str]:
 def _reviewers(pull_request: PullRequest) -> Iterator[str]:
     for review in pull_request.reviewers:
         if review.kind != "label":
-            who = " ".join(review.who[:_MAX_PEOPLE])
-            more = len(review.who) - _MAX_PEOPLE
-            who += f" and {more} more" if more > 0 else ""
+            who = listed(review.who, _MAX_PEOPLE, " ")
             note = f"; {words(review.note)}" if review.note else ""
             covers = f"{words(review.rule)} covers {code(review.path)}{note}"
             yield f"- {review.kind}: {words(who)}: {covers}{_at(review.location)}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from indexes.model.answers import Hit
+from indexes.model.lines import listed
 from indexes.model.python import PythonCall, PythonCard
 from navigator.text.answers import WIDTH, hit_lines, shortened_path, wrap
 from navigator.text.clean import clean
@@ -31,9 +32,7 @@ def known_lines(card: PythonCard) -> Iterator[str]:
     yield clean(f"  callers  torchnav callers {card.answer.name}")
     for label, places in (("tests", card.tests), ("docs", card.documents)):
         if places:
-            text = ", ".join(f"{place.path}:{place.line}" for place in places[:3])
-            more = f" and {len(places) - 3} more" if len(places) > 3 else ""
-            yield from wrap(f"{label}  {text}{more}", "  ")
+            yield from wrap(f"{label}  {listed(map(str, places), 3)}", "  ")
 
 
 def _members(card: PythonCard) -> Iterator[str]:

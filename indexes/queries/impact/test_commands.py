@@ -12,14 +12,13 @@ from dataclasses import replace
 from indexes.linking.graph import device_of_key
 from indexes.linking.python.links import names_of
 from indexes.linking.python.paths import Found
-from indexes.linking.python.test_expressions import joined, named_expression
 from indexes.model.files import module_name
 from indexes.model.impact import ReachedOperator, Step, TestCommand, Tier
 from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.queries.impact.endpoints import worst
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
-from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite
+from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite, selection_of
 from indexes.queries.test_mentions import TestMentions, test_of
 from indexes.readers.python.tests import is_test_file
 from indexes.store.registrations import StoredPython
@@ -181,12 +180,8 @@ class _Commands:
     def _of_tests(self, path: str, tests: Sequence[Step]) -> Selection:
         inside = (test.symbol.removeprefix(f"{module_name(path)}.") for test in tests)
         names = list(dict.fromkeys(test_of(name) or name for name in inside))
-        symbols = (t.symbol for t in tests_in(self._facts.store, path) if t.symbol not in names)
-        others = [(cls, name) for cls, _, name in (one.rpartition(".") for one in symbols)]
-        split = [(cls, name) for cls, _, name in (one.rpartition(".") for one in names)]
-        expression = joined([named_expression(*one, others, path) for one in split])
         places = tuple(test.location for test in tests if test.location)
-        return Selection(path, expression, places, tuple(names), "")
+        return selection_of(self._facts.store, path, names, places)
 
     def _add(
         self, one: Selection, reason: str, rank: int, sure: Confidence, operator: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.model.lines import placed
+from indexes.model.lines import length_in_common, listed, placed
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,15 @@ from indexes.model.lines import placed
 )
 def test_a_place(text: str, place: tuple[str, int] | None) -> None:
     assert placed(text) == place
+
+
+def test_a_list_of_names_is_cut_and_the_others_are_counted() -> None:
+    assert listed(["a", "b"], 2) == "a, b"
+    assert listed((name for name in "abcde"), 2) == "a, b and 3 more"
+    assert listed(["a", "b"], 1, " ") == "a and 1 more"
+
+
+def test_how_much_two_texts_or_lists_begin_alike() -> None:
+    assert length_in_common("freeze", "freezing") == 5
+    assert length_in_common(["add", "out"], ["add", "in"]) == 1
+    assert length_in_common("", "a") == 0
