@@ -67,7 +67,6 @@ def meta_parameters(out: NativeFunction) -> tuple[str, ...]:
     return tuple(_structured(a.type) for a in arguments if not a.is_out)
 
 
-@lru_cache(maxsize=1024)
 def _native(type_: str, symint: bool, tensors: str) -> str:
     """As torchgen/api/native.py and cpp.py."""
     if type_.endswith("?"):
@@ -84,7 +83,6 @@ def _native(type_: str, symint: bool, tensors: str) -> str:
     return _BASE.get(type_, type_.rpartition(".")[2])
 
 
-@lru_cache(maxsize=1024)
 def _structured(type_: str) -> str:
     """As torchgen/api/structured.py: no SymInt, and lists of tensors by reference."""
     if type_.endswith("?"):
@@ -163,7 +161,6 @@ def written_parameters(text: str) -> list[str]:
     return split_outside(text, angles=True)
 
 
-@lru_cache(maxsize=16384)
 def _parameter(text: str) -> str:
     return _spelled(_TOKEN.findall(text))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
+from functools import lru_cache
 
 from indexes.model.schema import (
     Argument,
@@ -46,14 +46,11 @@ def with_generated(
     taken = {function.full_name for function in declared}
     result: list[NativeFunction] = []
 
-    @cache
-    def gets_any(signature: Signature) -> bool:
-        return _gets_variants(groups[signature], rules.core)
-
     for function in declared:
         result.append(function)
         for name in function.autogen:
-            is_new = name not in taken and gets_any(signature_of(function))
+            overloads = groups[signature_of(function)]
+            is_new = name not in taken and _gets_variants(overloads, rules.core)
             made = generate(function, name, rules) if is_new else None
             if made is not None:
                 taken.add(name)

@@ -21,13 +21,12 @@ _ANY_TYPE = re.compile(r"[A-Z]\w?|(?!u?int\d)\w+_t")
 
 
 class FunctionsRun:
-    """Finds the methods that run, with caches."""
+    """Finds the methods that run, with a cache."""
 
     def __init__(self, facts: ResolverFacts, scopes: Scopes) -> None:
         self.facts = facts
         self._scopes = scopes
         self._methods_run = lru_cache(4096)(self._find_methods_run)
-        self._on_types = lru_cache(4096)(self._find_called_on_types)
 
     def by(self, named: Call, caller: Known, call: Call) -> list[Known]:
         """The methods that run for one name of a call: the callee or a template argument."""
@@ -81,7 +80,7 @@ class FunctionsRun:
             if one.definition.name in called and inside.covers(one.definition.location.line)
         ]
 
-    def _find_called_on_types(self, start: Known) -> frozenset[str]:
+    def _on_types(self, start: Known) -> frozenset[str]:
         """The names that a function, and templates of its file, call on a type parameter."""
         called: set[str] = set()
         seen, pending = {start.id}, [start]

@@ -4,7 +4,7 @@ tensor, a loop, or a library's execution of an object."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import partial
 from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
@@ -77,7 +77,6 @@ class Classes:
 
     def __init__(self, facts: ResolverFacts) -> None:
         self.facts = facts
-        self._by_scope = lru_cache(4096)(self._sort)
 
     def methods(self, call: Call, caller: Known, mark: str) -> list[Known]:
         """The methods of a call's name in the class that ``mark`` names."""
@@ -97,7 +96,7 @@ class Classes:
         scopes = self._by_scope(call.name)
         return _others(scopes, scopes, caller)
 
-    def _sort(self, name: str) -> dict[str, list[Known]]:
+    def _by_scope(self, name: str) -> dict[str, list[Known]]:
         found: dict[str, list[Known]] = {}
         for known in self.facts.named(name):
             if known.definition.kind == "function":

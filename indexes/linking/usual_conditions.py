@@ -245,7 +245,6 @@ def _split(text: str, operator: str) -> list[str]:
 _FLAG = regex(r"(!?)\s*(\w+)$")
 
 
-@lru_cache(8192)
 def flag_of(choice: Choice) -> tuple[str, bool] | None:
     """The one flag that decides a branch, in lower case without underscores, and its value
     there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache, lru_cache
+from functools import cache
 
 from indexes.linking.facts import Call, Facts, Known, StubUse
 from indexes.model.files import in_extension
@@ -80,7 +80,6 @@ def in_scope(call: Call, known: Known, here: str) -> bool:
     return _is_seen(call.qualifier, known.definition.scope, here)
 
 
-@lru_cache(8192)
 def _is_seen(qualifier: str, scope: str, here: str) -> bool:
     plain = plain_scope(scope)
     return _named_by(qualifier, plain, here) if qualifier else encloses(plain, here)
@@ -111,7 +110,6 @@ def _is_linkable(scope: str, place: str, path: str) -> bool:
     return "(anonymous)" not in scope and "CPU_CAPABILITY" not in scope
 
 
-@cache
 def _private_to(place: str) -> str:
     """The folder whose files alone see a header: that of a library inside the library, as qnnpack,
     whose ``include`` is public and whose ``src`` is not."""

@@ -287,7 +287,6 @@ def is_check(macro: str) -> bool:
     return _CHECK.match(macro) is not None
 
 
-@lru_cache(16384)
 def is_generic(known: Known) -> bool:
     """Whether a function is a header's template, or one that runs what it is given."""
     found = known.definition

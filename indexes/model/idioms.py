@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from indexes.model.regex import regex
@@ -21,7 +21,7 @@ _Inside = Literal["bindings", "dtypes", "cases", "scalar types", "function", "op
 Meaning = Literal[_Begin, _Inside, "opens", "closes"]
 STUB_LINES = frozenset(("declared", "defined", "registered"))
 """The roles of a line about a stub."""
-STRUCTURED = frozenset(("impl_func", "meta_func"))
+STRUCTURED: frozenset[Meaning] = frozenset(("impl_func", "meta_func"))
 """Kinds of definitions of structured kernels' functions."""
 INTERPRETED = STUB_LINES | STRUCTURED | {"library"}
 """Meanings at namespace scope that the ``#define`` does not show."""
@@ -112,7 +112,6 @@ IDIOMS = (
 _PATTERNS = [(regex(row.names), row) for row in IDIOMS]
 
 
-@cache
 def names_of(*meanings: Meaning) -> str:
     """A regular expression for all names with one of these meanings, as a non-capturing group."""
     return f"(?:{'|'.join(row.names for row in IDIOMS if row.means in meanings)})"

@@ -247,7 +247,6 @@ def _arguments(body: str, is_varied: bool) -> tuple[Argument, ...]:
     return tuple(arguments)
 
 
-@lru_cache(maxsize=8192)
 def _argument(text: str, kwarg_only: bool) -> Argument:
     left, equals, default = text.partition("=")
     annotated, _, name = left.rstrip().rpartition(" ")
@@ -258,7 +257,6 @@ def _argument(text: str, kwarg_only: bool) -> Argument:
     return Argument(name, type_, default if equals else None, annotation, kwarg_only, is_out)
 
 
-@lru_cache(maxsize=4096)
 def _type(text: str) -> tuple[str, str | None]:
     match = _ANNOTATED.fullmatch(text) if "(" in text else None
     if match is None or match[1] in ("Dict", "Tuple", "Union", "Future", "Await", "RRef"):
@@ -272,7 +270,6 @@ def _returns(text: str) -> tuple[Return, ...]:
     return tuple(map(_return, _parts(text))) if text else ()
 
 
-@lru_cache(maxsize=4096)
 def _return(text: str) -> Return:
     annotated, _, name = text.rpartition(" ")
     if not annotated or not _is_name(name) or annotated.count("(") > annotated.count(")"):

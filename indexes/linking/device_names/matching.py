@@ -251,14 +251,12 @@ def is_placeholder(name: str) -> bool:
     return name[:1] == "T" and name[1:].isdecimal()
 
 
-@lru_cache(maxsize=16384)
 def split_parameters(text: str) -> tuple[str, ...]:
     """Top-level parameters of a parameter list."""
     parts = (part.strip() for part in split_outside(text, angles=True))
     return tuple(part for part in parts if part and part != "void")
 
 
-@lru_cache(maxsize=16384)
 def declared_type(declared: str) -> tuple[str, bool]:
     """The last identifier of a parameter's type, and whether it is a pointer or array."""
     text = _NAME_AT_END.sub("", declared.split("=", 1)[0].split("[", 1)[0].rstrip())

@@ -8,7 +8,7 @@ key has a layout (``SparseCsr``; none for dense tensors) and a device (``CUDA``)
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from indexes.linking.graph import device_of_key
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
@@ -32,9 +32,6 @@ class KeySets:
         """``keys``: those of DispatchKey.h; None if the tree has none."""
         self._store = store
         self._header = keys
-        self.own = lru_cache(None)(self._own)
-        self.of_operator = lru_cache(None)(self._of_operator)
-        self.serving = lru_cache(None)(self._serving)
 
     @cached_property
     def every(self) -> Keys:
@@ -52,16 +49,16 @@ class KeySets:
 
     # ----------------------------------------------------------------------- operators
 
-    def _own(self, op: str) -> Keys:
+    def own(self, op: str) -> Keys:
         return self.every & self._registered.get(op, frozenset())
 
-    def _of_operator(self, op: str) -> Keys:
+    def of_operator(self, op: str) -> Keys:
         """The backends on which an operator runs, by any kernel; all if unknown."""
         registered = self._registered.get(op, frozenset())
         composite = (self._composite(op, key) for key in registered if key not in self.every)
-        return self._own(op).union(*composite) or self.every
+        return self.own(op).union(*composite) or self.every
 
-    def _serving(self, op: str, key: str) -> Keys:
+    def serving(self, op: str, key: str) -> Keys:
         """The backends on which an operator's kernel for a key runs. One for a mode (autograd,
         vmap, autocast) runs wherever the operator does."""
         if key in self.every:
@@ -72,7 +69,7 @@ class KeySets:
         return self.of_operator(op) & self.of_device(device)
 
     def _composite(self, op: str, key: str) -> Keys:
-        rest = self.every - self._own(op)
+        rest = self.every - self.own(op)
         if key.endswith(_NESTED) and key.startswith("Composite"):
             return frozenset(one for one in rest if self.layout(one) == _NESTED)
         if key.startswith(_IMPLICIT):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Iterator, Mapping
-from functools import cache
 from typing import NamedTuple
 
 from indexes.model.answers import EngineFunction
@@ -154,7 +153,6 @@ class _Graph:
     def __init__(self, scan: Scan, functions: list[Found], numbers: Lines) -> None:
         self._plain = scan.plain
         self._numbers = numbers
-        self._declared = cache(lambda name: _declaration(name, scan.plain))
         self._named: dict[str, set[str]] = {}
         for function in functions:
             self._named.setdefault(function.name, set()).add(_name(function))
@@ -205,7 +203,7 @@ class _Graph:
         """Whether the receiver of a member call is of the method's class: by its declared type,
         else by a name such as ``cpu_ready_queue`` or its initializer."""
         class_name = method.split("::")[-2]
-        declared = _declaration(receiver, within) or self._declared(receiver)
+        declared = _declaration(receiver, within) or _declaration(receiver, self._plain)
         type_, value = declared or ("", "")
         if type_ not in ("", "auto"):
             return re.search(rf"\b{class_name}\b", type_) is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from codeowners import CodeOwners
 
@@ -63,7 +63,6 @@ _UNOWNED = regex(r"#\s*(/[\w./*?-]+)\s*$")
 _COMMENT = regex(r"(?<!\\)\s#.*$")
 
 
-@lru_cache(2)
 def read_codeowners(data: bytes, path: str) -> tuple[OwnerRules, tuple[Problem, ...]]:
     """The rules of a CODEOWNERS file. Those that GitHub does not accept match nothing."""
     if len(data) > _MOST_BYTES:

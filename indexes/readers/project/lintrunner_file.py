@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 from typing import Any, NamedTuple
 
 from indexes.model.regex import regex
@@ -58,7 +57,6 @@ def _fits(pattern: str, path: str) -> bool:
     return begins and _pattern(pattern).fullmatch(path) is not None
 
 
-@cache
 def _pattern(text: str) -> re.Pattern[str]:
     """A regex for a Rust glob: ``*`` and ``?`` stay in a folder, ``**/`` is any number of
     folders."""
