@@ -35,10 +35,15 @@ def commit(root: Path, message: str) -> str:
     return git(root, "rev-parse", "HEAD")
 
 
+def begin(root: Path, message: str = "The first commit") -> str:
+    """Makes a folder a repository with one commit of all that is in it; returns the commit."""
+    git(root, "init", "-q", "-b", "main")
+    return commit(root, message)
+
+
 def repository(root: Path) -> Path:
     """The small tree as a repository with one commit, tagged ``v1``."""
     shutil.copytree(TREE, root)
-    git(root, "init", "-q", "-b", "main")
-    commit(root, "The small tree")
+    begin(root)
     git(root, "tag", "v1")
     return root

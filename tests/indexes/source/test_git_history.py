@@ -10,24 +10,15 @@ import pytest
 
 from indexes.source.git_history import History, pull_request
 from indexes.source.source import Source
+from tests.repositories import commit, git
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
 FILE = "aten/src/ATen/native/Add.cpp"
 
 
-def _git(root: Path, *arguments: str) -> None:
-    command = ["git", "-c", "user.name=Ada", "-c", "user.email=a@b.c", *arguments]
-    subprocess.run(command, cwd=root, check=True, capture_output=True)
-
-
 def _commit(root: Path, lines: list[str], message: str) -> str:
     (root / FILE).write_text("\n".join(lines) + "\n")
-    _git(root, "add", "-A")
-    _git(root, "commit", "-m", message)
-    head = subprocess.run(
-        ["git", "rev-parse", "HEAD"], check=True, cwd=root, capture_output=True, text=True
-    )
-    return head.stdout.strip()
+    return commit(root, message)
 
 
 @pytest.fixture
@@ -36,15 +27,14 @@ def repository(tmp_path: Path) -> Path:
     root = tmp_path / "repository"
     (root / YAML).parent.mkdir(parents=True)
     (root / YAML).write_text("- func: add(Tensor self) -> Tensor\n")
-    _git(tmp_path, "init", "-q", str(root))
+    git(tmp_path, "init", "-q", str(root))
     _commit(root, ["one", "two", "three"], "Begin (#1)")
     _commit(
         root, ["one", "two 2", "three"], "Correct two\n\nPull Request resolved: https://x/pull/22"
     )
     reformat = _commit(root, ["one", "  two 2", "three"], "Reformat (#333)")
     (root / ".git-blame-ignore-revs").write_text(f"# reformatting\n{reformat}\n")
-    _git(root, "add", "-A")
-    _git(root, "commit", "-m", "Ignore (#4)")
+    commit(root, "Ignore (#4)")
     return root
 
 
@@ -55,7 +45,7 @@ def _history(root: Path) -> History:
 def test_changes_of_a_line_are_those_that_touched_it(repository: Path) -> None:
     found = _history(repository).changes(FILE, 2, 2)
     assert [one.pull_request for one in found.changes] == [333, 22, 1]
-    assert [one.author for one in found.changes] == ["Ada"] * 3
+    assert [one.author for one in found.changes] == ["A Tester"] * 3
     assert [one.at_cut for one in found.changes] == [False, False, True]
     untouched = _history(repository).changes(FILE, 3, 3)
     assert [one.subject for one in untouched.changes] == ["Begin (#1)"]
@@ -91,7 +81,7 @@ def test_a_list_of_ignored_revisions_that_git_refuses_is_not_used(repository: Pa
 
 def test_a_shallow_clone_says_so_and_how_to_deepen(repository: Path, tmp_path: Path) -> None:
     shallow = tmp_path / "shallow"
-    _git(tmp_path, "clone", "-q", "--depth=1", f"file://{repository}", str(shallow))
+    git(tmp_path, "clone", "-q", "--depth=1", f"file://{repository}", str(shallow))
     history = _history(shallow)
     found = history.changes(FILE, 1, 1)
     assert [one.at_cut for one in found.changes] == [True]
@@ -105,22 +95,22 @@ def test_a_shallow_clone_says_so_and_how_to_deepen(repository: Path, tmp_path: P
 def test_a_clone_without_old_contents_gives_the_history_of_the_file(
     repository: Path, tmp_path: Path
 ) -> None:
-    _git(repository, "config", "uploadpack.allowFilter", "true")
+    git(repository, "config", "uploadpack.allowFilter", "true")
     partial = tmp_path / "partial"
     url = f"file://{repository}"
-    _git(tmp_path, "clone", "-q", "--filter=blob:none", url, str(partial))
+    git(tmp_path, "clone", "-q", "--filter=blob:none", url, str(partial))
     found = _history(partial).changes(FILE, 2, 2)
     assert [one.pull_request for one in found.changes] == [333, 22, 1]
     assert found.note.startswith("of the whole file: the old contents")
     other = tmp_path / "other"
     shutil.copytree(partial, other)
     words = found.note.partition(f"git -C {partial} ")[2].partition(" fetches ")[0]
-    _git(other, *words.split())
+    git(other, *words.split())
     assert _history(other).changes(FILE, 2, 2).note == (
         "its first commit brings in whole files: older changes are not here"
     )
     assert _history(partial).blame(FILE).lines == ()
-    _git(
+    git(
         partial,
         *found.note.rpartition(f"git -C {partial} ")[2].removesuffix(" all of them").split(),
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from indexes.queries.indexed_tree import unchanged
 from indexes.source.snapshot import TreeSnapshot, snapshot_file
 from indexes.source.source import Source
 from tests.indexing import build, opened
+from tests.repositories import begin, commit
 from tests.tree_marks import NATIVE
 
 LONG_AGO = 1_600_000_000
@@ -170,17 +170,10 @@ def test_an_index_that_is_gone_is_built_again(tree: Path, cache: Path) -> None:
         assert index.report.cold
 
 
-def _git(tree: Path, *arguments: str) -> None:
-    identity = ["-c", "user.name=t", "-c", "user.email=t@example.com"]
-    subprocess.run(["git", "-C", str(tree), *identity, *arguments], check=True, capture_output=True)
-
-
 @needs_git
 def test_edits_commits_and_reverts_show_in_the_answer(tree_copy: Path, cache: Path) -> None:
     text = (tree_copy / KERNEL).read_text()
-    _git(tree_copy, "init", "-q")
-    _git(tree_copy, "add", ".")
-    _git(tree_copy, "commit", "-qm", "first")
+    begin(tree_copy)
     _age(tree_copy)
 
     def dirty() -> bool:
@@ -194,7 +187,7 @@ def test_edits_commits_and_reverts_show_in_the_answer(tree_copy: Path, cache: Pa
     assert not dirty()
     _edit(tree_copy)
     assert dirty()
-    _git(tree_copy, "commit", "-qam", "second")
+    commit(tree_copy, "second")
     assert not dirty()
     (tree_copy / NATIVE / "notes.txt").write_text("not tracked, not indexed\n")
     assert not dirty()
@@ -204,9 +197,7 @@ def test_edits_commits_and_reverts_show_in_the_answer(tree_copy: Path, cache: Pa
 def test_an_index_as_it_was_left_asks_git_nothing_and_is_corrected(
     tree_copy: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _git(tree_copy, "init", "-q")
-    _git(tree_copy, "add", ".")
-    _git(tree_copy, "commit", "-qm", "first")
+    begin(tree_copy)
     build(tree_copy, cache)
     _edit(tree_copy)
     source = Source.find(str(tree_copy))

@@ -18,7 +18,7 @@ from indexes.source.permalinks import permalink
 from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import TorchInstall, installed_torch
 from indexes.source.walk import kind_of, walk
-from tests.repositories import commit, git
+from tests.repositories import begin, git
 
 CHECKOUT = os.environ.get("TORCHNAV_CHECKOUT", "")
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -52,8 +52,7 @@ def make_tree(root: Path) -> Path:
 
 def make_repository(root: Path) -> str:
     make_tree(root)
-    git(root, "init", "-q", "-b", "main")
-    return commit(root, "first")
+    return begin(root)
 
 
 def make_clone(cache: Path, name: str, commit: str, finished: float) -> Path:

@@ -16,7 +16,7 @@ from indexes.source.git import Repository
 from indexes.source.git_history import History
 from indexes.source.source import Source
 from navigator.cli.main import main
-from tests.repositories import commit, git, repository
+from tests.repositories import begin, commit, git, repository
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 
@@ -317,8 +317,7 @@ def test_the_environment_leads_to_no_other_repository(
 @pytest.mark.skipif(sys.platform == "win32", reason="needs FIFOs")
 @pytest.mark.parametrize("name", ["HEAD", "index", "config"])
 def test_a_git_folder_that_would_never_end_is_none(tree_copy: Path, name: str) -> None:
-    git(tree_copy, "init", "-q")
-    commit(tree_copy, "first")
+    begin(tree_copy)
     (tree_copy / ".git" / name).unlink()
     os.mkfifo(tree_copy / ".git" / name)
     assert Source.find(str(tree_copy)).info.commit is None
@@ -360,8 +359,7 @@ def test_a_configuration_that_is_never_read_to_its_end_costs_the_history_alone(
     tree_copy: Path, cache: Path, pipe: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("indexes.source.git._CONFIG_TIMEOUT", 0.5)
-    git(tree_copy, "init", "-q")
-    commit(tree_copy, "first")
+    begin(tree_copy)
     git(tree_copy, "config", "include.path", str(pipe))
     repository = Repository.at(tree_copy)
     assert repository
@@ -371,8 +369,7 @@ def test_a_configuration_that_is_never_read_to_its_end_costs_the_history_alone(
 
 @pytest.mark.parametrize("name", [".gitattributes", ".gitignore", ".mailmap"])
 def test_no_file_of_the_tree_is_waited_for(tree_copy: Path, name: str) -> None:
-    git(tree_copy, "init", "-q")
-    commit(tree_copy, "first")
+    begin(tree_copy)
     (tree_copy / name).unlink(missing_ok=True)
     os.mkfifo(tree_copy / name)
     assert Source.find(str(tree_copy)).info.commit is None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 from indexes.source.git_history import BlamedLine, Change
 from navigator.tui.lists.contribute import ContributePane
 from navigator.tui.source.blame import BLAME_WIDTH, blame_column
 from tests.navigator.tui.conftest import Person, Sit
+from tests.repositories import begin
 
 
 def _contribution(person: Person) -> ContributePane:
@@ -75,13 +75,11 @@ async def test_blame_says_why_there_is_none(sit: Sit) -> None:
 
 
 async def test_blame_beside_the_source(sit: Sit, tree_copy: Path, cache: Path) -> None:
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "Begin (#77)"]):
-        git = ["git", "-c", "user.name=Ada", "-c", "user.email=a@b.c", *command]
-        subprocess.run(git, cwd=tree_copy, check=True, capture_output=True)
+    begin(tree_copy, "Begin (#77)")
     async with sit(120, 30, tree=tree_copy, cache=cache) as person:
         await person.asks_for("sin")
         await person.presses("B")
-        await person.sees("#77", "Ada")
+        await person.sees("#77", "A Te")  # what the column has room for of A Tester
         # On top and at the cursor, not on every line.
         await person.until(lambda: person.screen().count("#77") == 2, "two of them")
         await person.presses("B")

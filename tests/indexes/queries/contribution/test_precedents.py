@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -13,21 +12,20 @@ from indexes.queries.impact.rebuild import NATIVE
 from indexes.source.git_history import History
 from indexes.source.source import Source
 from tests.indexes.queries.contribution.yaml_entries import natives, unary
+from tests.repositories import commit, git
 
 
 def _commit(root: Path, subject: str, yaml: str, *others: str) -> None:
     (root / NATIVE).write_text(yaml)
     for path in others:
         (root / path).write_text(subject)
-    git = ["git", "-c", "user.name=Ada", "-c", "user.email=a@b.c", "-C", str(root)]
-    subprocess.run([*git, "add", "-A"], check=True)
-    subprocess.run([*git, "commit", "-qm", subject], check=True)
+    commit(root, subject)
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     (tmp_path / NATIVE).parent.mkdir(parents=True)
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    git(tmp_path, "init", "-q")
     _commit(tmp_path, "Begin", unary("abs"))
     _commit(tmp_path, "Add sin (#2)", unary("abs", "sin"), "sin.cpp", "docs.rst")
     _commit(tmp_path, "Rename abs", unary("abs", "sin") + "\n", "abs.cpp")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,27 +12,15 @@ from indexes.model.impact import Affected
 from indexes.queries.impact.affected import affected
 from indexes.queries.index import Index
 from tests.indexing import edit, opened
+from tests.repositories import begin, commit, git
 
 NATIVE = "aten/src/ATen/native"
-
-
-def _git(root: Path, *arguments: str) -> str:
-    done = subprocess.run(
-        ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", *arguments],
-        cwd=root,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    return done.stdout.strip()
 
 
 @pytest.fixture
 def repository(tree_copy: Path) -> Path:
     """The small tree, committed."""
-    _git(tree_copy, "init", "-q")
-    _git(tree_copy, "add", "-A")
-    _git(tree_copy, "commit", "-q", "-m", "base")
+    begin(tree_copy)
     return tree_copy
 
 
@@ -162,13 +149,13 @@ def test_untracked_files_and_staged_changes(repository: Path, answer: Answer) ->
     (repository / "torch/_decomp/new.py").write_text("def fresh():\n    pass\n")
     assert [c.what for c in answer().changes] == ["added"]
     assert answer(staged=True).changes == ()
-    _git(repository, "add", "-A")
+    git(repository, "add", "-A")
     assert [c.name for c in answer(staged=True).changes] == ["torch._decomp.new.fresh"]
 
 
 def test_commit_ranges_and_unknown_revisions(repository: Path, answer: Answer) -> None:
     edit(repository, "torch/_decomp/decompositions.py", "grad_output * output", "output")
-    _git(repository, "commit", "-qam", "edit")
+    commit(repository, "edit")
     assert answer().changes == ()
     for since in ("HEAD~1", "HEAD~1..HEAD"):
         assert [c.what for c in answer(since).changes] == ["changed"], since
@@ -249,8 +236,7 @@ def test_a_page_that_names_nothing_is_named_itself(repository: Path, answer: Ans
 def test_code_that_changes_with_its_docstring_is_both(repository: Path, answer: Answer) -> None:
     path = repository / "torch/optim/documented.py"
     path.write_text('def f(x):\n    """Says this."""\n    return x\n')
-    _git(repository, "add", "-A")
-    _git(repository, "commit", "-q", "-m", "more")
+    commit(repository, "more")
     path.write_text('def f(x):\n    """Says that."""\n    return x + 1\n')
     (change,) = answer().changes
     assert (change.kind, change.detail) == ("python", "code and docstring")
