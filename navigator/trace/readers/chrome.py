@@ -28,6 +28,7 @@ from navigator.trace.readers.events import (
     plain_object,
     split_name,
     text_of,
+    whole,
 )
 from navigator.trace.readers.operator_columns import WORK
 from navigator.trace.readers.own import PREFIX, OwnEvents
@@ -176,7 +177,7 @@ class ChromeReader:
         name, thread = self._name(event.name), self._thread(event)
         row = self._table.append(OP, name, thread, start, duration, inputs, _sequence(args))
         external = args.external if args.external is not None else args.external_old
-        self._builder.add(row, _whole(external), _whole(args.forward_thread))
+        self._builder.add(row, whole(external), whole(args.forward_thread))
         if args.ours:
             self._own.describe(row, plain_object(args.ours))
 
@@ -208,7 +209,7 @@ class ChromeReader:
 
     def _launch(self, event: Event, start: float, duration: float) -> None:
         args = args_of(event)
-        correlation, thread = _whole(args.correlation), self._thread(event)
+        correlation, thread = whole(args.correlation), self._thread(event)
         number = self._builder.add_launch(thread, start, duration, correlation, event.name)
         kernel = text_of(args.kernel)
         if kernel:
@@ -218,7 +219,7 @@ class ChromeReader:
             self._builder.places.device_kind = kind
 
     def _device(self, event: Event, start: float, duration: float) -> None:
-        launch = _whole(args_of(event).correlation)
+        launch = whole(args_of(event).correlation)
         self._add_work(WORK[event.cat], event, start, duration, launch)
 
     def _add_work(
@@ -229,7 +230,7 @@ class ChromeReader:
         stream = next((one for one in (args.stream, args.stream_ascend) if one is not None), None)
         place = (f"{kind}{device}", str(event.tid if stream is None else stream))
         self._table.kernels.append(work, event.name, place, start, duration, launch)
-        node = _whole(args.graph_node)
+        node = whole(args.graph_node)
         if node:
             self._table.kernels.graph_nodes[len(self._table.kernels) - 1] = node
 
@@ -238,7 +239,7 @@ class ChromeReader:
         args = args_of(event)
         if args.event_number is None:
             work = _COPY if args.direction else _KERNEL
-            self._add_work(work, event, start, duration, _whole(args.correlation), "mtia:")
+            self._add_work(work, event, start, duration, whole(args.correlation), "mtia:")
 
     def _ascend(self, event: Event, start: float, duration: float) -> None:
         """A task of an Ascend NPU, which has no category. The id of torch_npu's arrow to it is the
@@ -252,21 +253,21 @@ class ChromeReader:
         self._add_work(work, event, start, duration, moment, "npu:")
 
     def _launch_of_ascend(self, event: Event) -> None:
-        start, number = microseconds(event.ts), _whole(event.id)
+        start, number = microseconds(event.ts), whole(event.id)
         self._builder.add_launch(self._thread(event), start, 0.0, number, event.name)
 
     def _memory(self, event: Event) -> None:
         args = args_of(event)
         if event.name != "[memory]":
             return
-        place = device_place(_whole(args.device_type), _whole(args.device_id))
+        place = device_place(whole(args.device_type), whole(args.device_id))
         number = self._table.allocations.append(
             microseconds(event.ts),
-            _whole(args.size),
+            whole(args.size),
             place,
-            _whole(args.address),
-            _whole(args.total_size),
-            _whole(args.reserved_size),
+            whole(args.address),
+            whole(args.total_size),
+            whole(args.reserved_size),
         )
         self._builder.add_allocation(self._thread(event), number)
 
@@ -311,18 +312,11 @@ def _is_users(path: str) -> bool:
     return first not in sys.stdlib_module_names and not path.startswith("<")
 
 
-def _whole(value: int | str | None) -> int:
-    """A number, which some versions write as text; 0 if missing."""
-    if isinstance(value, int):
-        return value if -(2**63) <= value < 2**63 else 0
-    return int(value) if value and value.isdecimal() and len(value) < 19 else 0
-
-
 def _sequence(args: Args) -> int:
     """-1 if missing; AccumulateGrad has the largest possible number."""
     if args.sequence is None:
         return NONE
-    value = int(args.sequence) if isinstance(args.sequence, int) else _whole(args.sequence)
+    value = int(args.sequence) if isinstance(args.sequence, int) else whole(args.sequence)
     return value if 0 <= value < 2**63 else NONE
 
 

@@ -162,6 +162,13 @@ def microseconds(value: float | str | None) -> float:
     return time
 
 
+def whole(value: int | str | None) -> int:
+    """A number, which some versions write as text; 0 if missing."""
+    if isinstance(value, int):
+        return value if -(2**63) <= value < 2**63 else 0
+    return int(value) if value and value.isdecimal() and len(value) < 19 else 0
+
+
 def split_name(text: str) -> tuple[str, str | None]:
     """The name and overload in ``aten::add.Tensor``; the overload is None if missing."""
     match = _OVERLOAD.fullmatch(text)

@@ -12,7 +12,8 @@ from indexes.source import walk as walking
 from indexes.source.permalinks import permalink
 from indexes.source.roots import operator_libraries
 from indexes.source.source import Source
-from tests.indexes.source.test_source import make_repository, make_tree, needs_git, write
+from tests.indexes.source.test_source import needs_git
+from tests.indexes.source.trees import make_repository, make_tree, write
 
 KERNEL = "#include <ATen/ATen.h>\nREGISTER_XPU_DISPATCH(add_stub, &xpu::add_kernel);\n"
 

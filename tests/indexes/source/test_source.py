@@ -17,42 +17,11 @@ from indexes.source.clones import clones
 from indexes.source.permalinks import permalink
 from indexes.source.source import Source, cache_folder
 from indexes.source.torch_install import TorchInstall, installed_torch
-from indexes.source.walk import kind_of, walk
-from tests.repositories import begin, git
+from tests.indexes.source.trees import YAML, make_repository, make_tree, write
+from tests.repositories import git
 
-CHECKOUT = os.environ.get("TORCHNAV_CHECKOUT", "")
-YAML = "aten/src/ATen/native/native_functions.yaml"
+pytestmark = pytest.mark.usefixtures("nowhere")
 needs_git = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
-
-
-@pytest.fixture(autouse=True)
-def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No tree in the environment, the current folder or the cache."""
-    monkeypatch.delenv("TORCHNAV_CHECKOUT", raising=False)
-    monkeypatch.setenv("TORCHNAV_CACHE", str(tmp_path / "cache"))
-    empty = tmp_path / "empty"
-    empty.mkdir()
-    monkeypatch.chdir(empty)
-
-
-def write(root: Path, path: str, text: str = "") -> Path:
-    file = root / path
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
-    return file
-
-
-def make_tree(root: Path) -> Path:
-    write(root, YAML, "- func: relu(Tensor self) -> Tensor\n")
-    write(root, "version.txt", "2.7.0a0\n")
-    write(root, "tools/autograd/derivatives.yaml")
-    write(root, "aten/src/ATen/native/Activation.cpp", "Tensor relu(const Tensor& self) {}\n")
-    return root
-
-
-def make_repository(root: Path) -> str:
-    make_tree(root)
-    return begin(root)
 
 
 def make_clone(cache: Path, name: str, commit: str, finished: float) -> Path:
@@ -235,88 +204,6 @@ class TestInfo:
         assert TorchInstall(Path(), "2.9.0.dev20260101+cpu", None).tag is None
 
 
-class TestFiles:
-    def test_what_is_indexed(self, tmp_path: Path) -> None:
-        tree = make_tree(tmp_path / "build/third_party/tree")  # names above the tree don't count
-        wanted = {
-            YAML: "yaml",
-            "aten/src/ATen/native/Activation.cpp": "cpp",
-            "aten/src/ATen/native/cuda/Loss.cu": "cpp",
-            "aten/src/ATen/native/mps/operations/View.mm": "cpp",
-            "c10/core/TensorImpl.h": "cpp",
-            "torch/csrc/autograd/engine.cpp": "cpp",
-            "torch/_refs/__init__.py": "python",
-            "tools/autograd/derivatives.yaml": "yaml",
-            "tools/autograd/templates/Functions.cpp": "other",
-            "torchgen/gen.py": "python",
-            "functorch/csrc/BatchRules.cpp": "cpp",
-            "test/nn/test_loss.py": "test",
-            "CODEOWNERS": "other",
-        }
-        unwanted = [
-            "aten/build/x.cpp",
-            "aten/src/ATen/third_party/x.h",
-            "torch/csrc/autograd/generated/Functions.cpp",
-            "torch/include/ATen/ATen.h",
-            "torch/lib/libtorch.so",
-            "test/expect/x.py",
-            "third_party/eigen/x.h",
-            "venv/lib/torch/x.py",
-            "functorch/csrc/dim/dim.cpp",
-            "aten/README.md",
-        ]
-        for path in [*wanted, *unwanted]:
-            if not (tree / path).exists():
-                write(tree, path)
-        assert {f.path: f.kind for f in Source.find(str(tree)).files()} == wanted
-
-    def test_links_and_tables_are_skipped_and_sizes_are_right(self, tmp_path: Path) -> None:
-        tree = make_tree(tmp_path / "tree")
-        write(tree, "aten/table.cpp", "1," * 600_000)
-        (tree / "aten/link.cpp").symlink_to(tree / "aten/table.cpp")
-        (tree / "aten/loop").symlink_to(tree)
-        files = {f.path: f for f in Source.find(str(tree)).files()}
-        assert not {"aten/table.cpp", "aten/link.cpp"} & files.keys()
-        assert not any(path.startswith("aten/loop") for path in files)
-        assert files[YAML].size == os.stat(tree / YAML).st_size
-
-    @pytest.mark.skipif(sys.platform == "win32", reason="there it cannot be removed")
-    def test_the_current_folder_may_be_gone(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        found = Source.find()
-        (tmp_path / "gone").mkdir()
-        monkeypatch.chdir(tmp_path / "gone")
-        (tmp_path / "gone").rmdir()
-        monkeypatch.syspath_prepend("")
-        assert Source.find().top == found.top
-
-    @pytest.mark.skipif(sys.platform != "linux", reason="names are text elsewhere")
-    def test_names_that_are_no_text_are_skipped_and_no_tree(self, tmp_path: Path) -> None:
-        tree = make_tree(tmp_path / "tree")
-        odd = os.fsdecode(b"\xff")
-        for path in (f"aten/{odd}.cpp", f"aten/{odd}/A.cpp", f"torch/{odd}.py"):
-            write(tree, path, "#include <ATen/ATen.h>\n")
-        write(tree, f"third_party/{odd}/A.cpp", "#include <ATen/ATen.h>\nTORCH_LIBRARY(a, m) {}\n")
-        assert not [file.path for file in Source.find(str(tree)).files() if odd in file.path]
-        with pytest.raises(SourceError, match="not UTF-8"):
-            Source.find(str(tree.rename(tmp_path / odd)))
-
-    def test_wheel_gives_headers_yaml_and_python_but_not_generated_operators(self) -> None:
-        paths = {f.path: f.kind for f in Source.find().files()}
-        assert paths["torchgen/packaged/ATen/native/native_functions.yaml"] == "yaml"
-        assert paths["torch/include/c10/core/TensorImpl.h"] == "cpp"
-        assert paths["torch/_meta_registrations.py"] == "python"
-        assert not any(path.startswith("torch/include/ATen/ops/") for path in paths)
-        assert len(paths) > 1000
-
-    @pytest.mark.checkout
-    def test_full_tree(self) -> None:
-        files = list(Source.find(CHECKOUT).files())
-        assert sum(f.kind == "cpp" for f in files) > 2500
-        assert len({f.path for f in files}) == len(files)
-
-
 class TestRead:
     def test_bytes_of_a_file(self, tmp_path: Path) -> None:
         source = Source.find(str(make_tree(tmp_path / "tree")))
@@ -428,12 +315,3 @@ def test_cache_folder_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -
         assert cache_folder() == Path("/y/torchnav")
         monkeypatch.delenv("XDG_CACHE_HOME")
         assert cache_folder() == Path.home() / ".cache/torchnav"
-
-
-def test_a_file_that_the_walk_leaves_out_has_no_kind(tmp_path: Path) -> None:
-    vendored = "third_party/flash-attention/csrc/flash_attn"
-    for name in ("kernel.cu", "generate.py"):
-        write(tmp_path, f"{vendored}/{name}")
-    assert [file.path for file in walk(str(tmp_path), "checkout")] == [f"{vendored}/kernel.cu"]
-    assert kind_of(f"{vendored}/kernel.cu", "checkout") == "cpp"
-    assert kind_of(f"{vendored}/generate.py", "checkout") is None

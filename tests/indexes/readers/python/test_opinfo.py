@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from indexes.model.files import unpack
 from indexes.readers.python.blocks import Text
+from indexes.readers.python.module import read_python
 from indexes.readers.python.opinfo import read_opinfo
 
 PATH = "torch/testing/_internal/common_methods_invocations.py"
@@ -40,3 +41,68 @@ def test_entries_that_are_appended() -> None:
     source = 'op_db = []\nop_db.append(OpInfo("bmm", variant_test_name="fast"))\n'
     source += 'op_db.extend([OpInfo("mm")])\nlog.append("OpInfo")'
     assert entries(source) == [("aten::bmm", "bmm", "fast"), ("aten::mm", "mm", "")]
+
+
+OPINFO = """\
+def make_mvlgamma_opinfo(variant_test_name, domain):
+    return UnaryUfuncInfo('mvlgamma',
+                          aliases=('special.multigammaln',),
+                          variant_test_name=variant_test_name)
+
+op_db: list[OpInfo] = [
+    UnaryUfuncInfo('abs',
+                   aliases=('absolute', ),
+                   skips=(
+                       DecorateInfo(unittest.skip("Skipped!"), 'TestMeta'),
+                       DecorateInfo(
+                           "TestReductions"),
+                   )),
+    OpInfo(
+        # a comment
+        name="linalg.lstsq",
+        # variant_test_name='not_this_one'
+        decomp_aten_name="lstsq_parts",
+        aten_name="linalg_lstsq",
+    ),
+    # OpInfo('commented'),
+    OpInfo('nn.functional.pad', variant_test_name='constant', aten_name='constant_pad_nd'),
+    OpInfo('nn.functional.pad', variant_test_name='reflect'),
+    *(
+        OpInfo("index_reduce", variant_test_name=mode)
+        for mode in modes
+    ),
+    make_mvlgamma_opinfo(variant_test_name='mvlgamma_p_1', domain=(1, None)),
+]
+
+foreach_unary_op_db = [
+    ForeachFuncInfo("exp", dtypes=None),
+]
+
+python_ref_db = [
+    PythonRefInfo("_refs.nn.functional.pad", torch_opinfo_name="nn.functional.pad",
+                  torch_opinfo_variant_name="constant"),
+]
+
+not_a_list = OpInfo("alone")
+"""
+
+
+def test_opinfo_entries() -> None:
+    facts = [fact for fact in read_python(OPINFO.encode(), PATH)[0] if fact.kind == "opinfo"]
+    assert [(f.symbol, f.target, f.line, f.end_line) for f in facts] == [
+        ("abs", "aten::abs", 7, 13),
+        ("abs", "torch.absolute", 7, 13),
+        ("linalg.lstsq", "aten::linalg_lstsq", 14, 20),
+        ("linalg.lstsq", "aten::lstsq_parts", 14, 20),
+        ("nn.functional.pad", "aten::constant_pad_nd", 22, 22),
+        ("nn.functional.pad", "torch.nn.functional.pad", 23, 23),
+        ("index_reduce", "aten::index_reduce", 25, 27),
+        ("mvlgamma", "aten::mvlgamma", 28, 28),
+        ("_foreach_exp", "aten::_foreach_exp", 32, 32),
+        ("_refs.nn.functional.pad", "aten::constant_pad_nd", 36, 37),
+    ]
+    assert unpack(facts[2].detail) == {"cls": "OpInfo", "db": "op_db", "aten_name": "linalg_lstsq"}
+    assert unpack(facts[7].detail)["variant"] == "mvlgamma_p_1"
+    assert [
+        f for f in read_python(OPINFO.encode(), "test/test_ops.py")[0] if f.kind == "opinfo"
+    ] == []
