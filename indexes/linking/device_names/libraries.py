@@ -8,11 +8,9 @@ is resolved there first.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Literal, NamedTuple
 
-from indexes.linking.device_names.demangle import readable
-from indexes.linking.device_names.parser import ANONYMOUS, KernelName, Part, Type, nested, parse
+from indexes.linking.device_names.parser import ANONYMOUS, KernelName, Part, Type, nested
 from indexes.model.regex import regex
 
 Kind = Literal["closed", "headers", "open", "third-party", "generated"]
@@ -239,19 +237,6 @@ def jiterated(name: str) -> tuple[str, bool] | None:
     return (found.group(2), bool(found.group(1) or found.group(3))) if found else None
 
 
-@lru_cache(maxsize=65536)
-def classify(name: str) -> str:
-    """A category to group by: ``ATen``, a library's name, ``memcpy``, ``memset`` or ``other``."""
-    operation = runtime_operation(name)
-    if operation:
-        return operation
-    kernel = parse(readable(name).text)
-    known = library_of(kernel)
-    if known:
-        return known.library
-    return "ATen" if _of_aten(kernel) else "other"
-
-
 def _within_aten(parts: list[Part]) -> Known | None:
     """CUB in ATen's namespaces, and kernels of out-of-tree backends."""
     names = [part.name for part in parts]
@@ -301,16 +286,6 @@ def _spelled(parts: list[Part]) -> Known | None:
 def _given(kernel: KernelName) -> tuple[Type, ...]:
     known = kernel.parameters()
     return known.types if known else ()
-
-
-def _of_aten(kernel: KernelName) -> bool:
-    """Whether it is in PyTorch's namespaces, or a launcher at global scope over its types."""
-    if not kernel.parts:
-        return False
-    if kernel.parts[0].name in ATEN:
-        return True
-    inner = nested((*kernel.function.arguments, *_given(kernel)))
-    return kernel.parts[0].name == ANONYMOUS and any(t.parts[0].name in ATEN for t in inner)
 
 
 def _fused(name: str) -> str:

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.device_names.libraries import (
-    classify,
-    jiterated,
-    library_of,
-    reason,
-    runtime_operation,
-)
+from indexes.linking.device_names.demangle import readable
+from indexes.linking.device_names.libraries import jiterated, library_of, reason, runtime_operation
 from indexes.linking.device_names.parser import parse
 from indexes.linking.visible import vendored
 
 
 @pytest.mark.parametrize(
-    ("name", "category"),
+    ("name", "made_by"),
     [
-        ("void at::native::reduce_kernel<512, 1, float>(float)", "ATen"),
-        ("void (anonymous namespace)::k<at::native::F>(int)", "ATen"),
-        ("void (anonymous namespace)::k<mine::F>(int)", "other"),
-        ("void c10d::symmetric_memory::barrier_kernel(int)", "ATen"),
+        ("void at::native::reduce_kernel<512, 1, float>(float)", ""),
+        ("void (anonymous namespace)::k<at::native::F>(int)", ""),
+        ("void (anonymous namespace)::k<mine::F>(int)", ""),
+        ("void c10d::symmetric_memory::barrier_kernel(int)", ""),
         ("ampere_sgemm_128x64_tn", "cuBLAS"),
         ("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n_tilesize64x64x64_cublas", "cuBLAS"),
         ("sm80_xmma_fprop_implicit_gemm_indexed_tf32f32_kernel_cudnn", "cuDNN"),
@@ -59,14 +54,15 @@ from indexes.linking.visible import vendored
         ("[CUDA memset]", "memset"),
         ("[CUDA Unified Memory memcpy DtoH]", "memcpy"),
         ("__amd_rocclr_fillBufferAligned", "memset"),
-        ("_attention_fwd_inner", "other"),
-        ("void renderCUDA<3u>(uint2 const*)", "other"),
-        ("spmm_kernel", "other"),
-        ("memcpy_free_attention_kernel", "other"),
+        ("_attention_fwd_inner", ""),
+        ("void renderCUDA<3u>(uint2 const*)", ""),
+        ("spmm_kernel", ""),
+        ("memcpy_free_attention_kernel", ""),
     ],
 )
-def test_categories(name: str, category: str) -> None:
-    assert classify(name) == category
+def test_who_made_a_kernel_is_known_by_its_name(name: str, made_by: str) -> None:
+    known = library_of(parse(readable(name).text))
+    assert (runtime_operation(name) or (known.library if known else "")) == made_by
 
 
 def test_what_tells_the_library() -> None:
