@@ -11,6 +11,7 @@ from indexes.codegen.rows import KeySets, Row, kernel_rows
 from indexes.linking.facts import Facts
 from indexes.linking.kernels import Matcher, link_kernel
 from indexes.linking.registrations import BOXED, Written, registered_definition
+from indexes.linking.visible import encloses
 from indexes.model.files import root_of
 from indexes.model.vocabulary import (
     RUNTIME_KEY,
@@ -115,7 +116,7 @@ def _listed(
         each.definition
         for each in tree.facts.named(name)
         if each.definition.kind in ("function", "method")
-        and _is_in(each.definition.scope, scope)
+        and encloses(scope, each.definition.scope.replace("::(anonymous)", ""))
         and library_of(each.definition.location.path) == library_of(file.path)
     ]
     symbol = one.symbol or f"{scope}::{file.backend}NativeFunctions::{name}"
@@ -133,11 +134,6 @@ def _cpp_name(native: NativeFunction, symint: bool) -> str:
     """The name as torchgen's ``dispatcher.name`` gives it: with ``_out`` for an out= overload."""
     base = native.name.rpartition("::")[2]
     return base + "_out" * ("!) out" in native.schema) + "_symint" * symint
-
-
-def _is_in(scope: str, wanted: str) -> bool:
-    plain = scope.replace("::(anonymous)", "")
-    return not wanted or plain == wanted or plain.startswith(f"{wanted}::")
 
 
 def _fitting(found: Sequence[Definition], matches: Matcher, key: str) -> list[Definition]:

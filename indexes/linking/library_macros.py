@@ -14,7 +14,7 @@ from functools import cached_property
 from os.path import commonpath
 from typing import NamedTuple
 
-from indexes.linking.macros import MacroTable, PlacedMacro
+from indexes.linking.macros import MacroTable, PlacedMacro, both
 from indexes.model.idioms import LIBRARY_METHODS, close, library_block, names_of, split_arguments
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Problem
@@ -73,14 +73,14 @@ class LibraryMacros:
             return
         found = assemble(scan_text(text), path="")
         for fact in found.libraries:
-            guard, line = _both(use.guard, fact.guard), use.line
+            guard, line = both(use.guard, fact.guard), use.line
             placed = fact._replace(line=line, block_line=line, offset=use.offset, guard=guard)
             placed = placed._replace(arguments=_joined(fact.arguments))
             calls = _made_by(placed, preprocessor) if fact.method == MACRO_USE else (placed,)
             for call in calls:
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
         for inner in found.uses:
-            guard = _both(use.guard, inner.guard)
+            guard = both(use.guard, inner.guard)
             placed_use = inner._replace(line=use.line, offset=use.offset, guard=guard)
             for call in self._of_blocks(path, placed_use, left, depth + 1):
                 yield call._replace(macro_path=macro.path, macro_line=macro.fact.line)
@@ -103,10 +103,6 @@ class LibraryMacros:
 
 def _joined(arguments: str) -> str:
     return " ".join(_ADJACENT.sub("", arguments).split())
-
-
-def _both(outer: str, inner: str) -> str:
-    return " && ".join(guard for guard in (outer, inner) if guard)
 
 
 def _made_by(fact: LibraryFact, preprocessor: _Preprocessor) -> Iterator[LibraryFact]:

@@ -226,7 +226,7 @@ class _Use:
             line=use.line,
             end_line=use.end_line,
             parameters=self.table.expand_words(found.parameters, self.path, use.offset),
-            guard=_both(use.guard, found.guard),
+            guard=both(use.guard, found.guard),
             macro=use.name,
             macro_path=macro.path,
             macro_line=macro.fact.line,
@@ -238,7 +238,7 @@ class _Use:
 
     def _interpreted(self, inner: UseFact) -> None:
         use = self.use
-        scope, guard = _join(use.scope, inner.scope), _both(use.guard, inner.guard)
+        scope, guard = _join(use.scope, inner.scope), both(use.guard, inner.guard)
         if self._is_new((inner.name, inner.arguments, scope)):
             placed = inner._replace(line=use.line, end_line=use.end_line, offset=use.offset)
             self.made.uses.append(placed._replace(scope=scope, guard=guard))
@@ -261,5 +261,6 @@ def _join(outer: str, inner: str) -> str:
     return f"{outer}::{inner}" if outer and inner else outer or inner
 
 
-def _both(outer: str, inner: str) -> str:
+def both(outer: str, inner: str) -> str:
+    """The condition that two guards make."""
     return " && ".join(filter(None, (outer, inner)))

@@ -49,7 +49,7 @@ def parse_filter(text: str) -> Filter:
 def matching(trace: Trace, wanted: Filter, stop: Callable[[], bool]) -> Iterator[int]:
     """Ids of the rows that pass. ``stop`` is polled and ends the search."""
     table = trace.table
-    tests = [_word(table, word) for word in wanted.words]
+    tests = [_word(trace, word) for word in wanted.words]
     tests += [_term(trace, name, value) for name, value in wanted.terms]
     for row in range(len(table)):
         if row % 4096 == 0 and stop():
@@ -58,11 +58,9 @@ def matching(trace: Trace, wanted: Filter, stop: Callable[[], bool]) -> Iterator
             yield row
 
 
-def _word(table: Table, word: str) -> Test:
-    name = _by_number(table.name, lambda n: word in table.label(n).lower())
-    module = _by_number(table.module, lambda n: word in table.modules[n].lower())
-    line = _by_number(table.stack, lambda n: word in _place(table, n))
-    return lambda row: name(row) or module(row) or line(row)
+def _word(trace: Trace, word: str) -> Test:
+    tests = [_term(trace, name, word) for name in ("op", "module", "line")]
+    return lambda row: any(test(row) for test in tests)
 
 
 def _term(trace: Trace, name: str, value: str) -> Test:
@@ -79,8 +77,7 @@ def _term(trace: Trace, name: str, value: str) -> Test:
     if name in by_number:
         return by_number[name]
     if name == "node":
-        nodes = _by_number(table.name, lambda n: value in table.label(n).lower())
-        return lambda row: table.node[row] >= 0 and nodes(table.node[row])
+        return lambda row: table.node[row] >= 0 and by_number["op"](table.node[row])
     if name == "dur":
         return _duration(table, value)
     if name == "origin":

@@ -87,7 +87,8 @@ def flat(text: str) -> str:
     return " ".join(text.split()) if "\n" in text or "  " in text else text.strip()
 
 
-def _blank(found: str) -> str:
+def blank(found: str) -> str:
+    """As many spaces, and the ends of lines."""
     if "\n" not in found:
         return " " * len(found)
     return "\n".join([" " * len(line) for line in found.split("\n")])
@@ -225,14 +226,14 @@ def lex(text: str) -> Lexed:
         first = found[0]
         # What a backslash joins to the line before is no directive.
         if first == "#" and text.endswith("\\\n", 0, text.rfind("\n", 0, match.start()) + 1):
-            return " " + _STRING.sub(lambda one: f'"{_blank(one[0][1:-1])}"', found[1:])
+            return " " + _STRING.sub(lambda one: f'"{blank(one[0][1:-1])}"', found[1:])
         if first == "#" and not found.startswith("#include"):
             directive(found, match.start())
         if first == '"' and len(found) > 1 and not _is_page(match):
             string(match.start())
-            return f'"{_blank(found[1:-1])}"'
+            return f'"{blank(found[1:-1])}"'
         if "\n" in found:
-            return _blank(found)
+            return blank(found)
         return " " * len(found)
 
     lexed.clean = _NOISE.sub(replace, text)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Definition, Location
+from indexes.readers.cxx.lexer import blank
 
 if TYPE_CHECKING:
     from re import Match
@@ -83,13 +84,9 @@ def embedded(path: str, text: str) -> str:
     inside = [one.span(2) for one in _EMBEDDED.finditer(text) if _KERNEL.search(one[2])]
     made, at = [], 0
     for start, end in inside:
-        made += [_blank(text[at:start]), text[start:end]]
+        made += [blank(text[at:start]), text[start:end]]
         at = end
     return "".join(made)
-
-
-def _blank(text: str) -> str:
-    return "\n".join(" " * len(line) for line in text.split("\n"))
 
 
 def jiterator_names(data: bytes, path: str) -> tuple[Definition, ...]:
