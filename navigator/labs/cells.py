@@ -74,9 +74,9 @@ def labs_folder() -> Path:
     return installed if installed.is_dir() else package.parents[1] / "labs"
 
 
-def all_labs(folder: Path | None = None) -> tuple[Lab, ...]:
+def all_labs() -> tuple[Lab, ...]:
     """Every lab, in reading order."""
-    found = sorted((folder or labs_folder()).glob("*.py"))
+    found = sorted(labs_folder().glob("*.py"))
     return tuple(read_lab(path) for path in found if _FILE.fullmatch(path.name))
 
 

@@ -113,7 +113,7 @@ class _Part(NamedTuple):
     end_line: int
 
 
-def _parts(tree: ast.Module, prefix: str = "") -> Iterator[tuple[str, _Part]]:
+def _parts(tree: ast.Module) -> Iterator[tuple[str, _Part]]:
     counts: dict[str, int] = {}
 
     def numbered(name: str) -> str:
@@ -121,7 +121,7 @@ def _parts(tree: ast.Module, prefix: str = "") -> Iterator[tuple[str, _Part]]:
         return f"{name}#{counts[name]}"
 
     for node in tree.body:
-        yield from _statement(node, prefix, numbered)
+        yield from _statement(node, "", numbered)
 
 
 def _statement(node: ast.stmt, prefix: str, numbered: object) -> Iterator[tuple[str, _Part]]:

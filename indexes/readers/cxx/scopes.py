@@ -129,7 +129,7 @@ class _Scanner:
             at = offset
         size = len(self.text)
         self._braces(at, size)
-        self._statements(self.boundary, size)
+        self._statements(size)
         return self.scan
 
     def _braces(self, at: int, stop: int) -> None:
@@ -172,7 +172,7 @@ class _Scanner:
             self.saved[-1] = (state, True)
             if state[0] != self.stack or (state[1] > 0) != (self.depth > 0):
                 if not self.depth:
-                    self._statements(self.boundary, at)
+                    self._statements(at)
                 self.boundary = at + 1
             self.stack, self.depth, self.function, self.keeps_statement = state
         elif kind == ENDIF and self.saved:
@@ -192,7 +192,7 @@ class _Scanner:
         return self.stack[-1][0] if self.stack else ""
 
     def _open(self, at: int) -> None:
-        start = self._statements(self.boundary, at)
+        start = self._statements(at)
         self._enter(any_head(self.text, start, at, self._class()), at, start)
 
     def _class(self) -> str:
@@ -257,7 +257,7 @@ class _Scanner:
         self.function = None
 
     def _close(self, at: int) -> None:
-        self._statements(self.boundary, at)
+        self._statements(at)
         if self.stack:
             found = self.stack[-1][2]
             if found:
@@ -265,10 +265,11 @@ class _Scanner:
             self.stack = self.stack[:-1]
         self.boundary = at + 1
 
-    def _statements(self, start: int, stop: int) -> int:
-        """Reads the complete statements in a gap; returns the start of the last, unfinished one."""
+    def _statements(self, stop: int) -> int:
+        """Reads the complete statements behind the boundary; returns the start of the unfinished
+        one."""
         text = self.text
-        at = _skip_space(text, start, stop)
+        at = _skip_space(text, self.boundary, stop)
         if at >= stop:
             return stop
         while (semicolon := text.find(";", at, stop)) >= 0:

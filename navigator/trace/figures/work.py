@@ -108,7 +108,7 @@ def _product(name: str, inputs: Sequence[Input], _outputs: Sequence[Shape]) -> W
     return _matmul(shapes[0], shapes[1], "grouped" in name)
 
 
-def _matmul(left: Shape, right: Shape, grouped: bool = False) -> Work | None:
+def _matmul(left: Shape, right: Shape, grouped: bool) -> Work | None:
     one = left if len(left) > 1 else (1, *left)
     two = right if len(right) > 1 else (*right, 1)
     batch = broadcast((one[:-2], two[:-2]))

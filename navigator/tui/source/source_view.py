@@ -178,9 +178,9 @@ class SourceView(LineView):
 
     # ------------------------------------------------------------------------- moving
 
-    def go_to(self, line: int, column: int | None = None) -> None:
+    def go_to(self, line: int) -> None:
         """Put the cursor on a line (from 1) and scroll it to a third of the height."""
-        self._place(line - 1, column)
+        self._place(line - 1, None)
         top = max(0, self.row - self.size.height // 3)
         last = top + self.size.height - _MARGIN
         if len(self.marked) and self.marked.start == self.row and self.marked[-1] > last:
