@@ -36,11 +36,11 @@ class Mention(NamedTuple):
 class Corpus:
     """The texts of the indexed files, each read and cleaned once."""
 
-    def __init__(self, facts: Lookup, read: Callable[[str], bytes | None]) -> None:
+    def __init__(self, facts: Lookup, read: Callable[[str], bytes]) -> None:
         self._facts = facts
         self.paths = cache(facts.paths)
         """The indexed files of a kind: ``cpp``, ``python``, ``test``."""
-        self.text = cache(lambda path: read(path) or b"")
+        self.text = cache(read)
         """The content of a file; empty when it can't be read."""
         self.lexed = lru_cache(2048)(self._lexed)
         self._functions = lru_cache(2048)(self._functions_in)

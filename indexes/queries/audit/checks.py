@@ -10,7 +10,6 @@ from functools import lru_cache
 
 from indexes.linking.formulas import FormulaFunction, formula_calls, formula_functions
 from indexes.linking.graph import Graph, Node
-from indexes.model.errors import SourceError
 from indexes.model.idioms import meaning_of, names_of
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, KernelRow, Location, StubRow
@@ -31,14 +30,7 @@ class SourceLines:
     """Current lines of the tree's files."""
 
     def __init__(self, index: Index) -> None:
-        self._read = lru_cache(512)(index.read)
-        self.of = lru_cache(512)(self._of)
-
-    def _of(self, path: str) -> list[str]:
-        try:
-            return self._read(path).split("\n")
-        except SourceError:
-            return []
+        self.of = lru_cache(512)(lambda path: index.source.text(path).split("\n"))
 
     def at(self, place: Location, more: int = 0) -> str:
         """The line, and ``more`` following ones; may be empty."""

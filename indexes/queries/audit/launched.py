@@ -109,7 +109,7 @@ class Unreached:
     @cached_property
     def _unread(self) -> UnreadBodies:
         """Bodies outside all chains: Python bindings, tests."""
-        return UnreadBodies(ImpactFacts(self._facts, lambda path: self._index.read(path).encode()))
+        return UnreadBodies(ImpactFacts(self._facts, self._index.source.content))
 
     def _tops(self, known: Known) -> Iterator[Known]:
         """The last functions of paths up, for any device."""

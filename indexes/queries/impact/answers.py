@@ -33,15 +33,9 @@ class Impacts:
     def __init__(self, index: Index, removed: Sequence[Known] = ()) -> None:
         self.index = index
         self.facts = ImpactFacts(
-            index.facts, self._read, removed, self._keys, index.dispatch.generated
+            index.facts, index.source.content, removed, self._keys, index.dispatch.generated
         )
         self.python = PythonEdges(self.facts)
-
-    def _read(self, path: str) -> bytes | None:
-        try:
-            return self.index.source.read(path)
-        except SourceError:
-            return None
 
     def _keys(self) -> DispatchKeys | None:
         try:

@@ -54,7 +54,7 @@ class ImpactFacts(Lookup):
     def __init__(
         self,
         facts: Lookup,
-        read: Callable[[str], bytes | None],
+        read: Callable[[str], bytes],
         removed: Sequence[Known] = (),
         keys: Callable[[], DispatchKeys | None] = lambda: None,
         generated: Callable[[], Mapping[str, set[str]]] = dict,
