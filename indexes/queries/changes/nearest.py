@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
-from itertools import takewhile
 from typing import NamedTuple
 
 from indexes.linking.graph import DEVICES, device_of_key
 from indexes.model.files import unpack
+from indexes.model.lines import length_in_common
 from indexes.model.schema import SchemaKind
 from indexes.queries.changes.kernel_files import Home, KernelFiles
 
@@ -121,10 +121,10 @@ class Nearest:
         if mine == theirs:
             yield _NAME, f"the same name but for {base.removeprefix(other) or 'its ending'}"
             return
-        same = _shared(mine, theirs)
+        same = length_in_common(mine, theirs)
         if same:
             yield min(_NAME, _WORD * same), f"its name begins with {'_'.join(mine[:same])}"
-        letters = _shared(base, other)
+        letters = length_in_common(base, other)
         if letters >= 5 and letters >= min(len(base), len(other)) / 2:
             yield _LONG_PREFIX, ""
         if mine[-1:] == theirs[-1:]:
@@ -215,12 +215,6 @@ class Nearest:
     def _bases_of(self, base: str) -> frozenset[str]:
         inherited = (n.structured_inherits for n in self.homes.groups.get(base, ()))
         return frozenset(filter(None, inherited))
-
-
-def _shared(mine: Sequence[str], theirs: Sequence[str]) -> int:
-    return sum(
-        1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(mine, theirs, strict=False))
-    )
 
 
 def _words(base: str) -> list[str]:

@@ -25,7 +25,6 @@ from indexes.queries.naming.keys import known_key
 from indexes.queries.naming.near import near
 from indexes.queries.python_names.public import public_names
 from indexes.source.git_history import History
-from indexes.store.registrations import StoredPython
 
 _MOST = 2
 """Most commits shown for each model."""
@@ -114,7 +113,7 @@ class Changes:
 
     def _documented(self, name: str) -> bool:
         """Whether a name without a definition here has a docstring or page."""
-        return bool(public_names(StoredPython(self.tree.store), name.rpartition(".")[2]))
+        return bool(public_names(self.tree.index.facts.python, name.rpartition(".")[2]))
 
     def plan(self, change: Change) -> Plan:
         """The change with everything it requires."""

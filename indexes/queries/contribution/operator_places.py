@@ -32,7 +32,6 @@ from indexes.queries.corpus import Corpus
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
-from indexes.store.registrations import StoredPython
 
 _ROLES = (
     "schema",
@@ -173,7 +172,7 @@ class OperatorPlaces:
         for path in filter(defines, dict.fromkeys(paths)):
             yield from self.of_module(path, name)
         native = index.native(overload)
-        public = names_of(native, StoredPython(index.facts.store)) if native else ()
+        public = names_of(native, index.facts.python) if native else ()
         for where, subject in pages_naming(index.source, public):
             yield Step(
                 "docs", PurePosixPath(where.path).name, where, f"the page speaks of {subject}"
@@ -192,7 +191,7 @@ class OperatorPlaces:
     def _test_rows(self, overload: str) -> Iterator[Step]:
         """For an operator without OpInfo: test tables that name it or its module."""
         native = self._index.native(overload)
-        public = names_of(native, StoredPython(self._index.facts.store)) if native else ()
+        public = names_of(native, self._index.facts.python) if native else ()
         for row in test_rows(self._corpus, overload.partition(".")[0], public):
             rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
             yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
@@ -205,7 +204,7 @@ class OperatorPlaces:
             for path, fact in tree.opinfos(op)[:1]:
                 where = Location(path, fact.line, fact.end_line)
                 yield Step("opinfo", fact.symbol, where, f"{op} needs it, and has this OpInfo")
-        paths = Counter(one for one, _ in StoredPython(tree.store).of_kinds("opinfo"))
+        paths = Counter(one for one, _ in tree.index.facts.python.of_kinds("opinfo"))
         if not found and overload in tree.public_set:
             for path, count in paths.most_common(1):
                 rule = f"{count:,} OpInfos are here, and none for it: tests of operators need one"

@@ -32,7 +32,6 @@ from indexes.queries.index import Index
 from indexes.queries.operator_tests import OperatorTests, Selection, Suite
 from indexes.queries.test_mentions import TestMentions, with_mentions
 from indexes.source.git_history import Changes, History
-from indexes.store.registrations import StoredPython
 
 SubjectKind = Literal["operator", "file", "symbol"]
 
@@ -224,7 +223,7 @@ class Contributions:
     def _operators_in(self, path: str) -> tuple[str, ...]:
         """The operators with kernels, decompositions, OpInfos ... in a file."""
         kernels = [one.full_name for one in self._index.operators() if path in one.files]
-        facts = StoredPython(self._index.facts.store).in_file(path)
+        facts = self._index.facts.python.in_file(path)
         targets = dict.fromkeys(fact.target for fact in facts if fact.target.startswith("aten::"))
         named = map(operator_named, targets)
         return tuple(dict.fromkeys([*kernels, *(one for n in named for one in self._overloads(n))]))
@@ -293,7 +292,7 @@ class Contributions:
                 yield self._tests_of(self._tree.natives[op], device)
 
     def _tests_of(self, op: NativeFunction, device: str) -> tuple[str, OperatorTests]:
-        names = names_of(op, StoredPython(self._index.facts.store))
+        names = names_of(op, self._index.facts.python)
         found = with_mentions(self.suite.of(op, device), op, names, self.mentions)
         return op.full_name, found
 

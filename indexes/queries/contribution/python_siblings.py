@@ -11,7 +11,6 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
 from indexes.queries.python_names.public import definitions, public_names
-from indexes.store.registrations import StoredPython
 
 _TYPES = ("i", "i.in")
 """Suffixes of type stub files: ``functional.pyi.in``."""
@@ -33,7 +32,7 @@ class SiblingPlace(NamedTuple):
 
 def namesakes(index: Index, name: str) -> Iterator[SiblingPlace]:
     """The public Python functions with the name of an operator."""
-    named = public_names(StoredPython(index.facts.store), name, exact=True)
+    named = public_names(index.facts.python, name, exact=True)
     for public, where in definitions(named, index).items():
         if where:
             yield SiblingPlace(public, where, f"{public} bears the name of the operator")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from indexes.model.lines import listed
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.gaps.model import Gap, Kind, subject_of
@@ -57,12 +58,11 @@ def _names_parameter(condition: str, function: Definition) -> bool:
 
 def _gap(tree: Tree, function: Definition, checks: list[Check], standard: Location | None) -> Gap:
     lines = [place for place, _ in checks]
-    shown = "; ".join(condition for _, condition in checks[:_FEW])
-    more = f" and {len(checks) - _FEW} more" if len(checks) > _FEW else ""
+    shown = listed((condition for _, condition in checks), _FEW, "; ")
     op = tree.operator_of(function)
     rule = "TORCH_CHECK without a message prints its condition and"
     rule += ' asks "Could this error message be improved?"'
-    what = f"no message when an argument fails: {shown}{more}"
+    what = f"no message when an argument fails: {shown}"
     places = (*lines, *((standard,) if standard else ()))
     name, subject, stated = function.name, subject_of(function), standard is not None
     return Gap(lines[0], what, rule, places, op, name, subject, stated=stated, size=len(checks))

@@ -20,7 +20,6 @@ from indexes.queries.corpus import Corpus
 from indexes.queries.index import Index
 from indexes.queries.test_mentions import TestMentions
 from indexes.readers.python.blocks import parse
-from indexes.store.registrations import StoredPython
 
 OVERRIDES = "torch/overrides.py"
 _KINDS = (
@@ -63,8 +62,6 @@ class Tree:
         """The Python names of an overload, bindings first."""
         self.opinfos = cache(self._opinfos)
         """The OpInfos of an overload, by ``aten_name`` or dotted name."""
-        self.paths = cache(self._paths)
-        """The indexed files that fit a pattern of SQL's LIKE."""
         self.keys = cache(self._keys)
         """The dispatch keys that an overload has kernels for."""
         self.hops = cache(lambda op: index.chain(op, dtypes=False).hops)
@@ -119,7 +116,8 @@ class Tree:
         there = any(path.endswith(".cpp") for path in self.native_files)
         return "" if there else "the kernels (.cpp, .cu, .mm) are not in this source"
 
-    def _paths(self, like: str) -> tuple[str, ...]:
+    def paths(self, like: str) -> tuple[str, ...]:
+        """The indexed files that fit a pattern of SQL's LIKE."""
         return self.index.facts.paths(like=like)
 
     @cached_property
@@ -136,10 +134,7 @@ class Tree:
     @cached_property
     def overloads(self) -> dict[str, list[str]]:
         """The overloads of each operator, functional ones first."""
-        found: dict[str, list[str]] = {}
-        for op in sorted(self.natives, key=lambda op: op not in self.public_set):
-            found.setdefault(self.natives[op].name, []).append(op)
-        return found
+        return self._named(sorted(self.natives, key=lambda op: op not in self.public_set))
 
     @cached_property
     def schemas(self) -> dict[str, Schema]:
@@ -219,10 +214,13 @@ class Tree:
 
     def by_name(self, ops: Iterable[str]) -> list[list[str]]:
         """Overloads by operator."""
+        return list(self._named(ops).values())
+
+    def _named(self, ops: Iterable[str]) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
         for op in ops:
             found.setdefault(self.natives[op].name, []).append(op)
-        return list(found.values())
+        return found
 
     def returns_tensor(self, op: str) -> bool:
         return any(r.base_type == "Tensor" for r in self.schemas[op].returns)
@@ -258,7 +256,7 @@ class Tree:
     @cached_property
     def python(self) -> FactTable:
         files: dict[str, list[PythonFact]] = {}
-        for path, fact in StoredPython(self.store).of_kinds(*_KINDS):
+        for path, fact in self.index.facts.python.of_kinds(*_KINDS):
             files.setdefault(path, []).append(fact)
         return FactTable(files)
 

@@ -18,7 +18,6 @@ from indexes.queries.changes.related import neighbour
 from indexes.queries.gaps.docs import signature
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.public import definitions, public_names
-from indexes.store.registrations import StoredPython
 
 _LONGEST = 20
 _LISTS = "lists it."
@@ -113,7 +112,7 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
         return
     names = [change.name] if "." in change.name else []
     if change.bare or not names:
-        names += public_names(StoredPython(tree.store), change.name.rpartition(".")[2])
+        names += public_names(tree.index.facts.python, change.name.rpartition(".")[2])
     places = definitions(dict.fromkeys(names), tree.index)
     listed = {place for name, place in places.items() if _pages(tree, name)}
     for name, place in places.items():
@@ -149,7 +148,7 @@ def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
     if not line:
         yield from _pages_of_file(tree, path)
         return
-    stored = StoredPython(tree.store)
+    stored = tree.index.facts.python
     names = [name.rpartition(".")[2] for name in _documented_at(tree, path, line)]
     twins = dict.fromkeys(twin for name in names for twin in public_names(stored, name))
     for twin, where in definitions(twins, tree.index).items():
@@ -157,7 +156,7 @@ def _at(tree: Tree, path: str, line: int) -> Iterator[ChangeStep]:
 
 
 def _pages_of_file(tree: Tree, path: str) -> Iterator[ChangeStep]:
-    rows = StoredPython(tree.store).in_file(path)
+    rows = tree.index.facts.python.in_file(path)
     names = dict.fromkeys(fact.symbol for fact in rows if fact.kind in _DEFINING)
     found = [(name, page) for name in names for page, _ in _pages(tree, name)]
     for page in dict.fromkeys(page for _, page in found):
@@ -166,7 +165,7 @@ def _pages_of_file(tree: Tree, path: str) -> Iterator[ChangeStep]:
 
 
 def _documented_at(tree: Tree, path: str, line: int) -> list[str]:
-    rows = [fact for fact in StoredPython(tree.store).in_file(path) if fact.line == line]
+    rows = [fact for fact in tree.index.facts.python.in_file(path) if fact.line == line]
     listed = [fact.target for fact in rows if fact.kind == "page"]
     try:
         places = tree.index.at(path, line)
@@ -177,7 +176,7 @@ def _documented_at(tree: Tree, path: str, line: int) -> list[str]:
 
 def _of_name(tree: Tree, name: str, where: Location | None) -> Iterator[ChangeStep]:
     """The docstring of a Python name, and the pages that list it."""
-    rows = StoredPython(tree.store).by_target(name)
+    rows = tree.index.facts.python.by_target(name)
     for path, fact in (found for found in rows if found[1].kind == "docs"):
         yield ChangeStep("edit", Location(path, fact.line), f"The docstring of {name}.")
     if where and not where.path.endswith("overrides.py"):
@@ -294,7 +293,7 @@ def _docstring_added(tree: Tree, change: Change, name: str) -> Iterator[ChangeSt
 
 def _before_in_file(tree: Tree, name: str, path: str) -> Found | None:
     """The docstring after which one belongs, by the file's order of names."""
-    facts = [found for found in StoredPython(tree.store).of_kinds("docs") if found[0] == path]
+    facts = [found for found in tree.index.facts.python.of_kinds("docs") if found[0] == path]
     lower = [found for found in facts if found[1].target.lower() < name.lower()]
     return max(lower or facts, key=lambda found: found[1].target.lower(), default=None)
 
@@ -322,7 +321,7 @@ def _docstring(tree: Tree, op: str, name: str, adder: str) -> tuple[str, ...]:
 
 
 def _pages(tree: Tree, name: str) -> list[Found]:
-    return [f for f in StoredPython(tree.store).by_target(name) if f[1].kind == "page"]
+    return [f for f in tree.index.facts.python.by_target(name) if f[1].kind == "page"]
 
 
 # -------------------------------------------------------------------- lists and checks

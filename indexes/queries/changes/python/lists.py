@@ -24,7 +24,6 @@ from indexes.readers.python.operator_lists import (
     bare_name,
     read_operator_lists,
 )
-from indexes.store.registrations import StoredPython
 
 _AFTER = r"(?:\.\w+)*[\"']?\s*(?:[,:\])}]|$)"
 """Text behind a name in a list; a call is no row."""
@@ -94,7 +93,7 @@ class Lists:
     @cached_property
     def _aliases(self) -> dict[str, str]:
         """OpInfo names that differ from the operator's."""
-        rows = StoredPython(self._tree.store).of_kinds("opinfo")
+        rows = self._tree.index.facts.python.of_kinds("opinfo")
         found = ((bare_name(f.symbol), operator_named(f.target)) for _, f in rows)
         return {name: op for name, op in found if op in self._tree.overloads}
 

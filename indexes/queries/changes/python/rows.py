@@ -21,7 +21,7 @@ from indexes.queries.naming.notes import near_titles
 from indexes.queries.python_names.public import definitions
 from indexes.readers.python.blocks import parse
 from indexes.store.notes import StoredNotes
-from indexes.store.registrations import StoredPython, classes_named
+from indexes.store.registrations import classes_named
 
 _TEST = regex(r"\b(\w+)\.(test_\w+)")
 _OWNERS = regex(r"^# Owner\(s\): .*")
@@ -185,7 +185,7 @@ def _arguments(node: _Function) -> list[ast.arg]:
 
 def on_page(tree: Tree, name: str) -> Iterator[ChangeStep]:
     """A line on the page that lists most names of the module, in order; else of its package."""
-    rows = list(StoredPython(tree.store).of_kinds("page"))
+    rows = list(tree.index.facts.python.of_kinds("page"))
     own = module = name.rpartition(".")[0]
     siblings = [(path, fact) for path, fact in rows if fact.target.rpartition(".")[0] == own]
     while module.count(".") > 1 and not siblings:

@@ -12,7 +12,6 @@ from indexes.queries.gaps.batching import batching_keys, ruled_names
 from indexes.queries.gaps.python.references import refs
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.operator_lists import bare_name
-from indexes.store.registrations import StoredPython
 
 _FACTS = {
     "decomposition": "decomposition",
@@ -65,7 +64,7 @@ class Traits:
     def _read(self, kind: str) -> dict[str, list[Found]]:
         """The operators with a Python property, by name, with places."""
         found: dict[str, list[Found]] = {}
-        stored = StoredPython(self._tree.store)
+        stored = self._tree.index.facts.python
         for path, fact in refs(self._tree) if kind == "ref" else stored.of_kinds(_FACTS[kind]):
             name = self._operator(fact)
             if name and not _is_another(fact):

@@ -15,7 +15,6 @@ from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.opinfo import DATABASE
 from indexes.queries.gaps.tree import Tree
-from indexes.store.registrations import StoredPython
 
 Excuse = Literal["failure", "skip"]
 _ROW = regex(
@@ -123,7 +122,7 @@ class _Entries:
     """The OpInfos of a file by line."""
 
     def __init__(self, tree: Tree, path: str) -> None:
-        stored = StoredPython(tree.store).in_file(path)
+        stored = tree.index.facts.python.in_file(path)
         self._entries = sorted((f for f in stored if f.kind == "opinfo"), key=lambda f: f.line)
         self._lines = [fact.line for fact in self._entries]
 

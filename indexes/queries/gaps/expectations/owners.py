@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Gap, Kind
 from indexes.queries.gaps.tree import Tree
-from indexes.store.registrations import StoredPython
 
 _UNKNOWN = "module: unknown"
 
@@ -16,13 +15,13 @@ def lacks(tree: Tree) -> str:
     paths = tree.index.facts.paths("test")
     if not paths:
         return "the test files are not in this source"
-    there = any(True for _ in StoredPython(tree.store).of_kinds("owner"))
+    there = any(True for _ in tree.index.facts.python.of_kinds("owner"))
     return "" if there else "the test files of this version name no owners"
 
 
 def find(tree: Tree) -> Iterator[Gap]:
     """Test files whose header says that their owner is unknown."""
-    for path, owner in StoredPython(tree.store).of_kinds("owner"):
+    for path, owner in tree.index.facts.python.of_kinds("owner"):
         if owner.symbol == _UNKNOWN:
             place = Location(path, owner.line)
             rule = f'"{_UNKNOWN}" stands in for the label of a module, by which failures'

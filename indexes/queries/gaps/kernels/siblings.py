@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from indexes.model.lines import listed
 from indexes.model.vocabulary import Location
 from indexes.queries.gaps.model import Difficulty
 from indexes.queries.gaps.tree import Tree
@@ -62,8 +63,7 @@ def is_public(name: str) -> bool:
 
 def few(names: Sequence[str]) -> str:
     """The first of some names, and the number of others."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    return listed(names, _SHOWN)
 
 
 def kernel_lines(tree: Tree, op: str) -> int:

@@ -9,7 +9,6 @@ from indexes.linking.python.paths import Found, place_of
 from indexes.model.files import unpack
 from indexes.queries.gaps.model import Confidence, Gap, Kind
 from indexes.queries.gaps.tree import Tree
-from indexes.store.registrations import StoredPython
 
 _FOLDER = "torch/_refs/"
 REFS = f"{_FOLDER}__init__.py"
@@ -22,7 +21,7 @@ def lacks(tree: Tree) -> str:
 
 def refs(tree: Tree) -> list[Found]:
     """The functions that torch._refs lists, then unlisted registered ones."""
-    stored = StoredPython(tree.store)
+    stored = tree.index.facts.python
     listed = list(stored.of_kinds("ref"))
     known = {(path, fact.symbol.rpartition(".")[2]) for path, fact in listed}
     return listed + [
