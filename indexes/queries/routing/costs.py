@@ -127,9 +127,10 @@ class Prices:
 
     def _is_beside_own(self, step: Step, walk: Walk) -> bool:
         """Whether a body uses a stub named after the overload, and this is another one."""
-        if not walk.native.overload or not isinstance(step.why, Edge):
+        overload = _plain_overload(walk.native)
+        if not overload or not isinstance(step.why, Edge):
             return False
-        full = f"{walk.native.name.strip('_')}_{walk.native.overload}_stub"
+        full = f"{walk.native.name.strip('_')}_{overload}_stub"
         if str(step.lower.what).endswith(full):
             return False
         stubs = (one for one in self.facts.edges(step.why.caller) if one.kind in TO_STUBS)
@@ -137,7 +138,7 @@ class Prices:
 
     def _is_own_named(self, stub: str, walk: Walk) -> float:
         """Whether a stub is named after the operator and its overload."""
-        name, overload = walk.native.name.strip("_"), walk.native.overload
+        name, overload = walk.native.name.strip("_"), _plain_overload(walk.native)
         if overload and is_stub_of(stub, f"{name}_{overload}") and overload in stub:
             return 1.1
         return float(is_stub_of(stub, name))
@@ -395,3 +396,8 @@ class Prices:
         found = (self.facts.by_id(one) for one in same if isinstance(one, int))
         most = max((words_in(one.definition.scope, name) for one in found if one), default=0)
         return most > words_in(scope, name)
+
+
+def _plain_overload(native: NativeFunction) -> str:
+    """The overload of which an ``out`` overload is a form: ``reduce`` for ``reduce_out``."""
+    return native.overload.removesuffix("out").removesuffix("_")

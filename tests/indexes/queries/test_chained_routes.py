@@ -46,6 +46,10 @@ YAML = f"""
   dispatch:
     CPU: both_cpu
 
+- func: picked.most_out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CPU: picked_most_out_cpu
+
 - func: either(Tensor self, int n) -> Tensor
   dispatch:
     CPU: either_cpu
@@ -71,6 +75,17 @@ Tensor sparse_length(const SparseTensor& self) {{ return self.tidied()._values()
 Tensor turned_cpu(const Tensor& self) {{ {LOOP} }}
 Tensor shut_cpu(const Tensor& self) {{ {LOOP} }}
 Tensor both_cpu(const Tensor& self) {{ return self.turned().shut(); }}
+DEFINE_DISPATCH(picked_stub);
+DEFINE_DISPATCH(picked_most_stub);
+static void picked_kernel(const Tensor& self) {{ {LOOP} }}
+static void picked_most_kernel(const Tensor& self) {{ {LOOP} }}
+REGISTER_DISPATCH(picked_stub, &picked_kernel)
+REGISTER_DISPATCH(picked_most_stub, &picked_most_kernel)
+Tensor& picked_most_out_cpu(const Tensor& self, Tensor& out) {{
+  picked_most_stub(kCPU, self);
+  picked_stub(kCPU, self);
+  return out;
+}}
 Tensor either_cpu(const Tensor& self, int64_t n) {{
   if (n == 1) {{
     return at::turned(self);
@@ -107,3 +122,7 @@ def test_one_of_several_operators_in_sequence_is_chosen_by_rule(index: Index) ->
 
 def test_a_new_tensor_is_not_filled_where_what_fills_it_has_no_kernel(index: Index) -> None:
     assert usual(index, "poured", "XPU").note == "no kernel: pour_ has none for XPU"
+
+
+def test_an_out_overload_takes_the_stub_of_the_overload_it_is_a_form_of(index: Index) -> None:
+    assert usual(index, "picked.most_out").symbol.endswith("picked_most_kernel")
