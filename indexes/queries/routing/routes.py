@@ -376,8 +376,8 @@ class _Finder:
         if end.guessed:
             return "by rule"
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
-        edges = [s.why for s in steps if isinstance(s.why, Edge)] + [end.edge] * bool(end.edge)
-        if any(self._is_of_many(walk, one) for one in edges):
+        edges = (*(s.why for s in steps), end.edge)
+        if any(isinstance(one, Edge) and self._is_of_many(walk, one) for one in edges):
             sure.add("by rule")
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
 
