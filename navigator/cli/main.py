@@ -21,7 +21,14 @@ import click
 
 from indexes.model.errors import SourceError, UsageError
 from navigator import __version__
-from navigator.cli.session import EXIT_INTERRUPTED, Settings, guarded, say, source_options
+from navigator.cli.session import (
+    EXIT_INTERRUPTED,
+    Settings,
+    guarded,
+    say,
+    source_options,
+    write_error,
+)
 
 EXIT_USAGE = 2
 EXIT_CODES = {
@@ -228,6 +235,7 @@ def _run(arguments: Sequence[str], settings: Settings, stack: contextlib.ExitSta
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
+        write_error(UsageError(error.format_message()), settings)
         message = io.StringIO()
         error.show(message)
         for line in message.getvalue().splitlines():

@@ -182,11 +182,16 @@ _SCARCE = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
 """Exhausted resources (open files, memory, processes) are no bug of a command."""
 
 
-def _report(error: TorchnavError, settings: Settings) -> int:
+def write_error(error: TorchnavError, settings: Settings) -> None:
+    """Writes an error as JSON if the answer would be."""
     if settings.json and not settings.places:
         from indexes.serialize.answers import dumps, error_json
 
         settings.terminal.write_data((dumps(error_json(error)),))
+
+
+def _report(error: TorchnavError, settings: Settings) -> int:
+    write_error(error, settings)
     _LOG.debug("exit code %d: %s", error.exit_code, error)
     say(f"torchnav: {error}")
     if error.suggestions:
@@ -317,7 +322,13 @@ def source_options(command: _F) -> _F:
 
 def json_option(command: _F) -> _F:
     """Adds ``--json``."""
-    option = _settings_option("--json", is_flag=True, callback=_remember, help="Answer as JSON.")
+    option = _settings_option(
+        "--json",
+        is_flag=True,
+        is_eager=True,  # errors in other options are JSON too
+        callback=_remember,
+        help="Answer as JSON.",
+    )
     return source_options(option(command))
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from tests.conftest import Run
 
 
@@ -54,6 +56,17 @@ def test_nothing_found_is_code_1_with_what_could_not_be_told(
     assert done.returncode == 1
     assert "HasDecompTest.test_has_decomposition.expect is not in this source" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("wrong", [("--kind", "nonsense"), ("--limit", "many")])
+def test_wrong_usage_is_json_too_wherever_the_option_stands(
+    wrong: tuple[str, str], torchnav: Run, small_tree: tuple[str, ...]
+) -> None:
+    for arguments in (("--json", *wrong), (*wrong, "--json")):
+        done = torchnav("gaps", *arguments, *small_tree)
+        error = json.loads(done.stdout)["error"]
+        assert (done.returncode, error["exit_code"]) == (2, 2)
+        assert wrong[1] in error["message"]
 
 
 def test_an_unknown_kind_is_wrong_usage(torchnav: Run, small_tree: tuple[str, ...]) -> None:
