@@ -256,6 +256,13 @@ def _note(several: int) -> str:
     return f"{several} lines raise this message; its values or the traceback show which one"
 
 
+def in_function(hit: Hit, index: IndexedTree) -> Hit:
+    """A hit with the name of its function, which is looked up for the first hits only."""
+    is_unnamed = hit.name == hit.location.path
+    places = _around(index, hit.location) if is_unnamed else ()
+    return replace(hit, name=places[0].name) if places else hit
+
+
 def _around(index: IndexedTree, where: Location) -> tuple[Place, ...]:
     try:
         return at(index, where.path, where.line)

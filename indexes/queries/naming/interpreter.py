@@ -58,7 +58,8 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if form is None:
         return None
     match = errors.find(query, index)
-    hits = [one for one in (match.hits if match else ()) if form.may_say(one)]
+    said = (errors.in_function(one, index) for one in (match.hits if match else ()))
+    hits = [one for one in said if form.may_say(one)]
     answer = None if form.named in _OWN else python_names.find(form.named, index)
     named = errors.named_hits(index, (form.named,)) if index.facts.overloads(form.named) else []
     places = (*answer.places, *answer.others) if answer and not named else ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.queries.index import Index
+from tests.indexing import grown
 
 MODULE = "torch.nn.modules.module"
 NO_ATTRIBUTE = "AttributeError: {} has no attribute 'x'"
@@ -42,3 +43,13 @@ def test_what_it_is_about(tree_index: Index, text: str, hits: list[str]) -> None
     said_here = any(hit.kind == "error" for hit in found.hits)
     assert found.note.startswith(f"Python itself says this{' too' if said_here else ', no line'}")
     assert found.confidence == ("ambiguous" if said_here else "by rule")
+
+
+def test_the_line_of_a_class_is_found_behind_many_others(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    said = "raise AttributeError(f\"'{type(self).__name__}' object has no attribute '{name}'\")"
+    others = "".join(f"def say_{n}(self, name):\n    {said}\n\n\n" for n in range(40))
+    with grown(tmp_path_factory, {"torch/_first.py": others}) as index:
+        found = index.resolve(NO_ATTRIBUTE.format("'Block' object"))
+    assert [hit.name for hit in found.hits] == [f"{MODULE}.Module.__getattr__", f"{MODULE}.Block"]
