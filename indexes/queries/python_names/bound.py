@@ -184,7 +184,9 @@ class Bound:
             return True
         if owner:
             return self._rows(path).is_member(row.end(), owner)
-        return module == _FUNCTIONS or self._rows(path).is_function(row.end(), module)
+        if module == _FUNCTIONS or not row[0].startswith((b"{", b".")):  # a class in a module
+            return True
+        return self._rows(path).is_function(row.end(), module)
 
     def _in_slots(self, name: str, owner: str, last: str) -> list[PythonPlace]:
         """The function for a special method of a type."""

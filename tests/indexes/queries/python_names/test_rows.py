@@ -24,6 +24,7 @@ void initShelves(PyObject* module) {
   module.def("count_shelves", &count);
   auto deep = module.def_submodule("_deep");
   deep.def("count_deep", &count);
+  py::class_<Cellar> cellar(deep, "Cellar");
 }
 """
 INFO = """
@@ -74,6 +75,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("torch.Box.pack", "shelves", 7),  # of the class among its template arguments
         ("torch.count_shelves", "shelves", 12),
         ("torch._C._deep.count_deep", "shelves", 14),
+        ("torch._C._deep.Cellar", "shelves", 15),
         ("torch.lowinfo.lowest", "info", 3),
         ("torch.highinfo.highest", "info", 9),
         ("torch.count_plain", "info", 15),
