@@ -35,7 +35,7 @@ _WORDS = (
 )
 _CLASS = (
     rb"""(?:\b(?:\w*class_|enum_)\s*<[^;{]*?>\s*\w*\s*\(\s*\w+,\s*"%s\""""
-    rb"""|"torch\._C\.(?:\w+\.)*%s"|"torch\.(?:\w+\.)*%s"\s*,)"""
+    rb"""|"torch\._C\.(?:\w+\.)*%s"|_HEAD_INIT\([^()]*\)\s*(?:\.tp_name\s*=\s*)?"torch\.(?:\w+\.)*%s")"""
 )
 """A pybind11 class, and the name of a type."""
 _MEMBER = rb"""(?:\{\s*(?:\(char ?\*\)\s*)?|[)\s]\.def\w*\s*\(\s*)"%s"\s*,"""
@@ -186,7 +186,8 @@ class Bound:
             return self._rows(path).is_member(row.end(), owner)
         if module == _FUNCTIONS or not row[0].startswith((b"{", b".")):  # a class in a module
             return True
-        return self._rows(path).is_function(row.end(), module)
+        is_exported = row[0].startswith(b".value") and b".export_values()" in self._data(path)
+        return is_exported or self._rows(path).is_function(row.end(), module)
 
     def _in_slots(self, name: str, owner: str, last: str) -> list[PythonPlace]:
         """The function for a special method of a type."""

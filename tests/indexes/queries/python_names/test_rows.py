@@ -25,6 +25,7 @@ void initShelves(PyObject* module) {
   auto deep = module.def_submodule("_deep");
   deep.def("count_deep", &count);
   py::class_<Cellar> cellar(deep, "Cellar");
+  py::enum_<Wood>(deep, "Wood").value("OAK", Wood::OAK).export_values();
 }
 """
 INFO = """
@@ -76,6 +77,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("torch.count_shelves", "shelves", 12),
         ("torch._C._deep.count_deep", "shelves", 14),
         ("torch._C._deep.Cellar", "shelves", 15),
+        ("torch._C._deep.OAK", "shelves", 16),
         ("torch.lowinfo.lowest", "info", 3),
         ("torch.highinfo.highest", "info", 9),
         ("torch.count_plain", "info", 15),
