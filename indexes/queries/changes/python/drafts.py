@@ -19,9 +19,9 @@ from indexes.readers.python.blocks import parse
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef)
 _WIDTH = 88
 _OPERATOR = regex(r"((?:\w+\.)*aten\.)(\w+)((?:\.\w+)?)")
+_REDUCTIONS = {"Mean": ("Reduction.MEAN.value", "1"), "Sum": ("Reduction.SUM.value", "2")}
+"""Members of the enumeration in torch._decomp, and their values for files without it."""
 _LITERALS = {
-    "Mean": "Reduction.MEAN.value",
-    "Sum": "Reduction.SUM.value",
     "None": "None",
     "[]": "()",
     "long": "torch.long",
@@ -51,6 +51,8 @@ class Style:
     types: dict[str, Counter[str]] = field(default_factory=dict)
     names: dict[str, Counter[str]] = field(default_factory=dict)
     returns: dict[str, Counter[str]] = field(default_factory=dict)
+    has_reduction: bool = False
+    """Whether the file knows the class of that name."""
 
     def type(self, written: str) -> str:
         """The annotation for a schema's type; empty if the file mostly has none."""
@@ -87,7 +89,8 @@ def _annotation(written: str) -> str:
 def style_of(module: ast.Module, registered: Iterable[tuple[str, Schema]]) -> Style:
     """The style of a file, from its functions with their schemas."""
     functions = {node.name: node for node in ast.walk(module) if isinstance(node, _Function)}
-    style = Style()
+    named = (node for node in ast.walk(module) if isinstance(node, ast.ClassDef | ast.alias))
+    style = Style(has_reduction=any(node.name == "Reduction" for node in named))
     for name, schema in registered:
         if function := functions.get(name):
             _count(style, function, schema)
@@ -135,11 +138,13 @@ def _parameter(argument: Argument, style: Style) -> str:
     text = style.name(argument.name) + (f": {annotation}" if annotation else "")
     if default is None:
         return text
-    value = _default(default, argument.type)
+    value = _default(default, argument.type, style)
     return f"{text} = {value}" if annotation else f"{text}={value}"
 
 
-def _default(written: str, kind: str) -> str:
+def _default(written: str, kind: str, style: Style) -> str:
+    if written in _REDUCTIONS:
+        return _REDUCTIONS[written][0 if style.has_reduction else 1]
     if written.startswith("["):
         return (
             f"({written[1:-1]},)" if written[1:-1] and "," not in written else f"({written[1:-1]})"

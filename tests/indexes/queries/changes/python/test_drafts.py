@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+import pytest
+
 from indexes.model.schema import parse_schema
 from indexes.queries.changes.python.drafts import Renaming, decorators, function_lines, style_of
 
@@ -35,3 +37,17 @@ def test_a_file_with_annotations_gets_its_own() -> None:
     style = style_of(module, [("cross", parse_schema("cross(Tensor a, Tensor b) -> Tensor"))])
     (line,) = function_lines("solve", _SCHEMA, style)
     assert line.endswith("dim: int = -1) -> TensorLike:")
+
+
+@pytest.mark.parametrize(
+    ("source", "default"),
+    [
+        ("class Reduction:\n    pass\n", "Reduction.MEAN.value"),
+        ("from torch._decomp import Reduction\n", "Reduction.MEAN.value"),
+        ("import torch\n", "1"),
+    ],
+)
+def test_a_default_is_a_name_that_the_file_knows(source: str, default: str) -> None:
+    schema = parse_schema("loss(Tensor self, int reduction=Mean) -> Tensor")
+    (line,) = function_lines("loss", schema, style_of(ast.parse(source), []))
+    assert f"reduction: int = {default})" in line
