@@ -120,9 +120,10 @@ class Order:
         ]
 
     def _dispatches(self, edge: Edge, device: str) -> bool:
-        """Whether a call is of an operator that is not beside what computes, and leads there."""
-        is_one = edge.kind == "operator" and self.works.operator(str(edge.target)) == "dispatches"
-        return is_one and self._leads(edge, device)
+        """Whether a call leads to what computes, by a stub or by an operator not beside that."""
+        is_operator = edge.kind == "operator"
+        is_one = is_operator and self.works.operator(str(edge.target)) == "dispatches"
+        return (is_one or edge.kind == "stub") and self._leads(edge, device)
 
     def _find_parts(self, caller: int) -> tuple[Sequence[Edge], Sequence[Edge]]:
         """The computing and other calls of a body."""

@@ -125,4 +125,6 @@ def test_a_new_tensor_is_not_filled_where_what_fills_it_has_no_kernel(index: Ind
 
 
 def test_an_out_overload_takes_the_stub_of_the_overload_it_is_a_form_of(index: Index) -> None:
-    assert usual(index, "picked.most_out").symbol.endswith("picked_most_kernel")
+    found = usual(index, "picked.most_out")
+    assert found.symbol.endswith("picked_most_kernel")
+    assert found.confidence == "by rule"  # another stub is called after it
