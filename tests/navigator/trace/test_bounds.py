@@ -174,5 +174,5 @@ def test_a_thread_for_each_operator_takes_no_square_of_them(tmp_path: Path, apar
         made(tmp_path, events)
         return time.process_time() - begun
 
-    seconds(100)
-    assert seconds(32_000) < 16 * seconds(4000)
+    least = {threads: min(seconds(threads) for _ in range(3)) for threads in (4000, 32_000)}
+    assert least[32_000] < 16 * least[4000]
