@@ -94,14 +94,14 @@ class Order:
         """Whether an edge is one of several computing steps in sequence; what is called around a
         Metal kernel does not count."""
         computing, calls = self._parts(edge.caller)
-        others = [*computing, *(one for one in calls if self._leads(one, device))]
-        if edge not in computing:
-            if not self._dispatches(edge, device):
-                return False
-            dispatching = (o for o in others if o in computing or self._dispatches(o, device))
-            others = self._passed_with(edge, dispatching, device, defaults)
-        elif edge.kind == "shader":
-            others = list(computing)
+        if edge in computing:
+            around = () if edge.kind == "shader" else calls
+            others = [*computing, *(one for one in around if self._leads(one, device))]
+        elif self._dispatches(edge, device):
+            passed = self._passed_with(edge, (*computing, *calls), device, defaults)
+            others = [o for o in passed if o in computing or self._dispatches(o, device)]
+        else:
+            return False
         following = partial(self._following, device=device, defaults=defaults)
         return bool(following(edge, others)) or any(following(one, [edge]) for one in others)
 
