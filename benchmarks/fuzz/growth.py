@@ -22,7 +22,7 @@ _UNITS = (
     *(b"else if (a) b; ", b"#undef F\n", b"class A { ", b"[](){", b"${", b"%(", b"f'{", b"* "),
     *(b"'''", b'{"a":', b"[[x]]\n", b"a = 1\n", b"~", b"* @a\n", b"TORCH_CHECK(", b"'a' ", b"0"),
     *(b"-", b"\xff", b"aten::", b"return a;\n", b"a<b>::", b"&", b"%", b"$_", b"_", b"1+"),
-    *(b"void f() {}\n", b"def f(): "),
+    *(b"void f() {}\n", b"def f(): ", b"# Note [ab]\n", b"// Note [ab]\n", b"x Note [ab] "),
 )
 _NOTHING_S = 0.05
 """CPU seconds below which growth is ignored."""

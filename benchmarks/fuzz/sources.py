@@ -19,6 +19,7 @@ from indexes.readers.cxx.facts import read_bodies, read_cpp, read_texts
 from indexes.readers.cxx.lexer import read_includes
 from indexes.readers.cxx.shaders import jiterator_names
 from indexes.readers.cxx.tensor_impl import read_members, with_accessors
+from indexes.readers.notes import read_notes
 from indexes.readers.project import guide, prose, release_notes, review
 from indexes.readers.project.allow_list import read_allow_list
 from indexes.readers.project.codeowners_file import read_codeowners, read_label_lines
@@ -91,6 +92,7 @@ def _scanned(kind: FileKind, path: str) -> Callable[[Path], Run]:
 def _python(data: bytes) -> object:
     path = _PYTHON_PATHS[len(data) % len(_PYTHON_PATHS)]
     found: list[Any] = [read_python(data, path), read_suite(data, path), read_remarks(data, path)]
+    found.append(read_notes(data.decode("utf-8", "replace")))
     return [*found, read_messages(data), read_variables(data, path), read_imports(data, path)]
 
 

@@ -208,8 +208,10 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         if holds_operators(facts.path):
             found = jiterator_names(data, facts.path)
             facts.cpp.definitions += map(_jitted, found)
-    elif kind in ("other", "yaml"):
-        facts.messages, problems = read_texts(data) if kind == "other" else [], ()
+    elif kind == "other":
+        facts.messages, problems = read_texts(data), ()
+    elif kind == "yaml":
+        problems = ()  # the stage of operators reads it whole
     else:
         python, problems = read_python(data, facts.path)
         is_test = is_test_file(facts.path)

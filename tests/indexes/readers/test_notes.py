@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from indexes.readers.notes import read_notes
@@ -65,6 +67,22 @@ def test_words_behind_the_title_are_its_text_and_the_next_note_ends_it() -> None
 )
 def test_what_refers_to_a_note_heads_none(text: str) -> None:
     assert [(one.kind, one.name) for one in read_notes(text)] == [("mention", "Ab c")]
+
+
+def test_of_two_titles_on_a_line_the_second_refers() -> None:
+    found = read_notes("# Note [Aa] says it, as See Note [Bb]\n")
+    assert [(one.kind, one.name) for one in found] == [("note", "Aa"), ("mention", "Bb")]
+
+
+@pytest.mark.parametrize("text", ["// Note [Aa]\n", "x Note [Aa] ", "// Note [Aa]\n// It.\n"])
+def test_many_titles_take_no_square_of_them(text: str) -> None:
+    def seconds(times: int) -> float:
+        begun = time.process_time()
+        assert len(read_notes(text * times)) == times
+        return time.process_time() - begun
+
+    least = {times: min(seconds(times) for _ in range(3)) for times in (4000, 32_000)}
+    assert least[32_000] < 24 * least[4000]
 
 
 def test_a_title_alone_has_no_text() -> None:
