@@ -87,7 +87,11 @@ class _Finder:
 
     def _of_view(self, native: NativeFunction, device: str, nothing: Route) -> list[Route]:
         """A view; one made of operators may usually return another tensor, as ``coalesce``."""
-        found = list(self.search.ways(native, device)) if is_composite_implicit(native) else []
+        if not is_composite_implicit(native):
+            return [nothing]
+        found = list(self.search.ways(native, device))
+        if not found and min(self.search.missing.values(), default=math.inf) < UNUSUAL:
+            return self._unseen(native, device)
         if not found or found[0][0] >= UNUSUAL + ASIDE["moves"] or self._is_unusual(*found[0][1:]):
             return [nothing]
         return [self._route(*one) for one in found[:_MOST]]
