@@ -34,8 +34,8 @@ _AFTER = regex(
 PLACE = regex(
     r"(?:File (?:\"(?:[^\"\n]* )?)?|\bat +|^)"
     r"((?:[A-Za-z]:)?[\w./\\~-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
-    rf"(?:(?:\", line |:|\((?=\d+\): ))({LINE})(?:,?:? in (?:\w+\.)*(\w+))?"
-    r"(?:\): ([\w<>]+))?| in (\w+)(?=\())",
+    rf"(?:(?:\", line |:)({LINE})(?:,?:? in (?:\w+\.)*(\w+))?|\(({LINE})\): ([\w<>]+)"
+    r"| in (\w+)(?=\())",
     MULTILINE,
 )
 """A frame as Python, pytest, both generations of IPython and profilers print it; a place of C++."""
@@ -109,7 +109,10 @@ def all_pasted(text: str) -> list[Pasted]:
     bare = _MARGIN.sub("", _COLOURS.sub("", text))
     raised = list(_RAISED.finditer(bare))
     found = PLACE.findall(text)
-    places = [(path.replace("\\", "/"), int(at or 0), "".join(name)) for path, at, *name in found]
+    places = [
+        (path.replace("\\", "/"), int(at or other or 0), name or named or called)
+        for path, at, name, other, named, called in found
+    ]
     places.reverse()
     places += [(one[1], int(one[2]), "") for one in _MARGIN.finditer(text) if one[1]]
     ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]

@@ -27,8 +27,8 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The note of ``See Note [Title]``, which means nothing else."""
     if not (title := written_title(query.raw)):
         return None
-    near = near_titles(title, index)
-    unknown = NameMatch("none", query.raw.strip(), suggestions=near, confidence=None)
+    meant = near_titles(title, index)
+    unknown = NameMatch("none", query.raw.strip(), suggestions=meant, confidence=None)
     return _match(title, index) or unknown
 
 

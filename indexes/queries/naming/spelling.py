@@ -207,7 +207,7 @@ def _place(raw: str, name: str) -> NameQuery | None:
         return NameQuery(raw, "place", found["path"], line=int(found["line"]))
     frame = PLACE.match(name)
     if frame and (any(frame.groups()[2:]) or name.startswith("File ")):
-        return NameQuery(raw, "place", frame[1], line=int(frame[2] or 0))
+        return NameQuery(raw, "place", frame[1], line=int(frame[2] or frame[4] or 0))
     return NameQuery(raw, "place", name) if _PATH.match(name) else None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from indexes.queries.index import Index
+from indexes.queries.pasted import pasted
 
 NATIVE = "aten/src/ATen/native"
 
@@ -37,3 +38,8 @@ def test_a_method_of_a_name_that_nothing_has_is_that_of_a_tensor(tree_index: Ind
 def test_a_method_that_python_writes_calls_what_its_body_says(tree_index: Index) -> None:
     match = tree_index.resolve("Tensor.__rdiv__")
     assert (match.kind, match.overloads, match.note) == ("python", (), "")  # and not div
+
+
+def test_what_profilers_print_behind_a_line_is_its_function_and_no_other_word_is() -> None:
+    assert pasted("torch/nn/a.py(12): forward").places == (("torch/nn/a.py", 12, "forward"),)
+    assert pasted("lost (at torch/nn/a.py:12): none").places == (("torch/nn/a.py", 12, ""),)
