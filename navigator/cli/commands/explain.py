@@ -6,11 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from indexes.model.errors import NotFound
-from indexes.model.lines import placed
-from indexes.queries.explaining import macros, notes
-from indexes.queries.explaining.fields import Explanation, Fields, Passage
-from indexes.queries.naming.notes import written_title
+from indexes.queries.explaining.fields import Explanation, Passage
+from indexes.queries.explaining.words import explain_words
 from indexes.serialize.answers import envelope, shape
 from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.clean import clean
@@ -30,7 +27,7 @@ def explain(settings: Settings, field: str) -> None:
     (`Note [Alias Dispatch Keys]`, its title, or a line that refers to it). The text is quoted from
     the tree's own documents and comments.
     """
-    answer = _explained(settings, field)
+    answer = explain_words(settings.source(), settings.index, field)
     settings.answer(
         lambda: envelope(
             settings.source().info,
@@ -43,28 +40,6 @@ def explain(settings: Settings, field: str) -> None:
     )
 
 
-def _explained(settings: Settings, field: str) -> Explanation:
-    if field.isupper():
-        return macros.explain(settings.index(), settings.source(), field)
-    if title := written_title(field):
-        return notes.explain(settings.index(), title)
-    if place := placed(field):
-        index = settings.index()
-        return index.explain(index.facts.whole_path(place[0]), place[1])
-    try:
-        return Fields(settings.source()).explain(field)
-    except NotFound as error:
-        return _note(settings, field, error)
-
-
-def _note(settings: Settings, words: str, error: NotFound) -> Explanation:
-    """The notes with words in their titles; raises ``error`` without one."""
-    try:
-        return notes.explain(settings.index(), words)
-    except NotFound:
-        raise error from None
-
-
 def _lines(answer: Explanation) -> Iterator[str]:
     yield clean(answer.field)
     for passage in answer.passages:
@@ -74,7 +49,8 @@ def _lines(answer: Explanation) -> Iterator[str]:
             yield clean(f"    {line}".rstrip())
     if answer.mentions:
         yield ""
-        yield f"referred to by {len(answer.mentions)} places"
+        count = len(answer.mentions)
+        yield f"referred to by {count} place{'s' * (count > 1)}"
         yield from (clean(f"    {one}") for one in answer.mentions)
     for path in answer.absent:
         yield ""
