@@ -247,10 +247,10 @@ def combined(left: str, operator: str, right: str) -> str:
         return "b"
     if "T" in (left, right):
         return "T"
-    if operator in _COMPARISON:
-        return "b" if {left, right} & _SIMPLE else UNKNOWN
     if left.startswith(".") or right.startswith("."):
         return left if left.startswith(".") else right
+    if operator in _COMPARISON:
+        return "b" if {left, right} & _SIMPLE else UNKNOWN
     if left == right:
         return left
     return "d" if {left, right} == {"i", "d"} else UNKNOWN

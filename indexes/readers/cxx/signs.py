@@ -18,9 +18,13 @@ _MADE = rf"\s*(?=({PATH}))\1\s*({TEMPLATE})?\s*\{{"
 # It begins with a plain set of characters, through which the engine skips.
 _SIGN = regex(
     r"([-+*/%&|^<>=!](?:(?<= [-+*/%&|^<>])|(?<= [<>=!])=)) "
-    r"(?=(\d[\d.]*|[A-Za-z_]\w*)(->|\s?[-+*/%&|^<>=(\[.:])?)",
+    r"(?=(\d[\d.]*|[A-Za-z_]\w*|\()(->|\s?[-+*/%&|^<>=(\[.:])?)",
     ASCII,
 )
+_UNARY = regex(r"(?:[-+*/%&|^<>=!?:(,{;]|\breturn)\s*([-~])(?=[A-Za-z_(])", ASCII)
+_OF_TENSOR = {"-": "neg", "~": "bitwise_not"}
+"""The methods behind the unary operators of a tensor (ATen/templates/TensorBody.h)."""
+_POSTFIX = regex(r"(?:(?:->|\.|::)?[A-Za-z_]\w*)+", ASCII)
 _LEFT = regex(r"(?<![\w.>:])(?:[A-Za-z_]\w*|\d[\d.]*)$|[)\]]$", ASCII)
 _BESIDE = regex(r"[-+*/%&|^<>)]\s", ASCII)
 _NOTHING = regex(r"(?:\w+::)*(?:nullopt|nullptr)\b", ASCII)
@@ -73,11 +77,31 @@ class Signs:
                     continue  # an optional is compared, not the tensor in it
                 if any(mark == "T" or mark[:1] == "." for mark in marks):
                     yield at, f"operator{sign}", "", "call", "", " ".join(marks), ""
+        yield from self._unary()
+
+    def _unary(self) -> Iterator[Row]:
+        for found in _UNARY.finditer(self.plain, self.start, self.end):
+            mark = self.known.mark(found.end(), self._behind(found.end()))
+            if mark == "T" or mark[:1] == ".":
+                yield found.start(1), _OF_TENSOR[found[1]], "", "member", "", "", mark
+
+    def _behind(self, at: int) -> int:
+        """Where the operand that starts at an offset ends: ``grad.sum(0)``, ``(a + b)``."""
+        while at < self.end:
+            if self.plain[at] in "([":
+                at = self.brackets.closes.get(at, self.end) + 1
+            elif found := _POSTFIX.match(self.plain, at, self.end):
+                at = found.end()
+            else:
+                break
+        return min(at, self.end)
 
     def _side(self, name: str, at: int, beside: str | None) -> str:
         """The mark of an operand. In a longer operand only a tensor is certain."""
         if name in ")]":
             return one_letter(self.known.ending_at(at)[1])
+        if name == "(":
+            return one_letter(self.known.mark(at, self._behind(at)))
         if beside == ":" and name == "at":
             return self._called_at(at)
         mark = word_mark(name) if name[0].isdecimal() else self.known.declared(name, at)

@@ -36,6 +36,32 @@ def test_a_variable_that_is_made_is_a_call_of_its_class() -> None:
     ]
 
 
+def test_objects_of_templates_are_made_without_parentheses_too() -> None:
+    body = "Sum<T> f;\nPlain g;\nstd::vector<T> h;\ncub::Max<T> i;\nauto j = f;\nuse(f);"
+    assert [(c.name, c.template) for c in calls(body)] == [("Sum", "T"), ("use", "")]
+
+
+def test_signs_before_tensors_are_calls() -> None:
+    body = """
+  Tensor mask = self; auto x = -self; auto y = (~mask) & (self > 0); --dim;
+  return f(-dim) ? -self.sum(dim) : -(self * 2);
+  x->y; dim - -dim;
+"""
+    found = [(c.kind, c.name) for c in calls(body)]
+    assert [name for kind, name in found if kind == "member"] == [
+        "neg",
+        "bitwise_not",
+        "neg",
+        "sum",
+        "neg",
+    ]
+    assert [name for kind, name in found if name[:2] == "op"] == [
+        "operator&",
+        "operator>",
+        "operator*",
+    ]
+
+
 FUNCTIONS = "static void fill(int x) { }\nDEFINE_DISPATCH(sum_stub);\nDEFINE_DISPATCH(GeluKernel);"
 
 
