@@ -207,7 +207,8 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         facts.cpp, problems = read_cpp(data, facts.path)
         if holds_operators(facts.path):
             found = jiterator_names(data, facts.path)
-            facts.cpp.definitions += map(_jitted, found)
+            made = facts.cpp.definitions
+            made += [_jitted(one, made) for one in found]
     elif kind == "other":
         facts.messages, problems = read_texts(data), ()
     elif kind == "yaml":
@@ -240,8 +241,13 @@ def _messages(path: str, data: bytes) -> list[MessageFact]:
     return [*found, *read_variables(data, path)]
 
 
-def _jitted(found: Definition) -> DefinitionFact:
-    """A kernel that is compiled at run time, under its name then."""
-    line = found.location.line
-    place = (found.name, found.scope, found.kind, line, line, found.parameters, "", 1)
+def _jitted(found: Definition, definitions: Sequence[DefinitionFact]) -> DefinitionFact:
+    """A kernel that is compiled at run time, under its name then, in the function that does so."""
+    line, last = found.location.line, found.location.end_line
+    users = (
+        f"{d.scope}::{d.name}"
+        for d in definitions
+        if d.kind == "function" and d.line <= last <= d.end_line
+    )
+    place = (found.name, next(users, ""), found.kind, line, line, found.parameters, "", 1)
     return DefinitionFact(*place, *UNSAID, [], [])

@@ -94,13 +94,18 @@ _TYPES = (
     ("transformer_engine", "TransformerEngine"),
 )
 """Prefixes of type names that only one library's kernels use."""
+_OF_NVIDIA = 4
+"""The first of them are prefixes of all that a library names."""
 
-_LAPACK = "|".join(
-    """getrf getf2 getrs getri potrf potf2 potrs potri geqrf geqr2 geqp3 gelqf gebrd gesvd gesvdj
-    gesdd syevd syevj sytrd sytrf sytrs heevd heevj hetrd orgqr ormqr ormtr ungqr unmqr unmtr larfg
-    larft larf larfb laswp lacpy laset lascl lange lansy lanhe stedc steqr trtri trsm trsv trmm trmv
-    gemm gemv symv hemv symm hemm syrk herk syr2k her2k scal swap geru ger amax iamax transpose
-    displace computecolumn axpycp set_pointer""".split()
+_FACTORED = "|".join(
+    """getrf getf2 getrs potrf potf2 potrs potri geqrf geqr2 geqp3 gelqf gebrd gesvd gesvdj gesdd
+    syevd syevj sytrd sytrf sytrs heevd heevj hetrd orgqr ormqr ormql ormtr ungqr unmqr unmtr larfg
+    larft larf larfb laswp lacpy laset lascl lange lansy lanhe stedc steqr trtri""".split()
+)
+"""LAPACK's routines, without the letter of their type."""
+_LAPACK = f"{_FACTORED}|" + "|".join(
+    """getri trsm trsv trmm trmv gemm gemv symv hemv symm hemm syrk herk syr2k her2k scal swap
+    geru ger amax iamax transpose displace computecolumn axpycp set_pointer""".split()
 )
 
 _SPELLINGS = {
@@ -131,14 +136,16 @@ _SPELLINGS = {
     "cuFFT": r"""(?:regular|vector|prime|real|composite|multi|bluestein)_\w*fft
         [sd]p(?:Radix|Vector) postprocess(?:C2C|DSE) preprocessC2R mgpu_distribute_""",
     "cuSPARSE": "cusparse csrmm csrmv coomv csr2csc csrsv csrsm coo2csr convert_(?:Coo|Csr)To",
-    "cuSOLVER": """cusolver getrf[23]_ getf2_
-        (?:getrf|getrs|geqrf|potrf|potrs|syevj|syevd|sytrd|gesvd|gebrd)_
-        (?:ormqr|ormtr|orgqr|larft|larfg|stedc|steqr|lacpy|laswp|trtri)_""",
+    "cuSOLVER": rf"""cusolver getrf[23]_ (?:{_FACTORED})\d?_ (?:batched_)?svd_ gesvdb?j_ potrfBatch_
+        geqrSolve_ gebal_ ipiv_(?:lower|\d\d_to)_ offA_stage batch_(?:FnrmA|eye)_
+        hermitianize_matrix_ xx\w*_set_info_ker pegasus_""",
     "cuBLAS": r"""cublas nvjet_ (?:maxwell|volta|turing|ampere|hopper|blackwell)_\w*gemm
-        fermi\w*gemm sm\d+_xmma_ cutlass_?\d cutlass\dx_ gemv(?:2[TN]|NSP|x|Nsp) gemmSN_
+        fermi\w*gemm [sdcz]gemm_(?:largek|sm|\d) sm\d+_xmma_ cutlass_?\d cutlass\dx_
+        gemv(?:2[TN]|NSP|x|Nsp) gemmSN_
         gemmk1_ gemm_kernel\dx gemm_sm\d batch_gemm_kernel splitKreduce reduce_1Block
         \w+_kernel_val$ rot\w*_kernel_ref syhemv[lu]_ symv_(?:lo|up)_direct trs[vm]_l[nt]_
-        kernel_trsm_ getri_ transpose(?:Warp|Block)_kernel magma_lds128_ magma_[sdcz]gemmEx""",
+        dtrsv_init kernel_trsm_ getri_ transpose(?:Warp|Block)_kernel magma_lds128_
+        magma_[sdcz]gemmEx""",
     "MAGMA": rf"""magma kernel_[sdcz]set_pointer i?[sdcz](?:{_LAPACK}) gemv[nct]_kernel_batched
         (?:trsm|gemm|herk|syrk|trmm|hemm|symm|gemv)_template setup_pivinfo stepinit_ipiv
         adjust_ipiv idisplace_pointers triple_[sdcz]gemm""",
@@ -259,6 +266,10 @@ def _cutlass(kernel: KernelName) -> Known:
 
 
 def _by_type(kernel: KernelName) -> Known | None:
+    """By the prefix of the kernel's own name, else of the types that it takes."""
+    for prefix, library in _TYPES[:_OF_NVIDIA]:
+        if kernel.function.name.startswith(prefix):
+            return Known(library, f"{library} spells its kernels this way")
     for found in nested((*kernel.function.arguments, *_given(kernel))):
         part = found.parts[0]
         if "cudnn" in part.name:

@@ -96,6 +96,8 @@ class Finder:
         named = [d for d in self._scoped(kernel.parts) if d.kind in _FUNCTION_KINDS]
         found = [d for d in named if d.cuda_global]
         found = found or [d for d in named if d.location.path.endswith(_CUDA_SUFFIXES)]
+        if kernel.function.arguments:
+            found = [d for d in found if d.template or d.macro]
         if len(found) < 2:
             return found
         return fitting(found, kernel.parameters(), kernel.function.arguments)

@@ -117,7 +117,7 @@ class Follower:
             if given is None:
                 continue
             work = [(a, i) for i, a in enumerate(part.arguments, 1) if a.parts and not a.pointer]
-            taken = [a for a, i in work if _takes(given, a, i)]
+            taken = [a for a, i in work if _takes(given, a, i) and not self._is_data(a)]
             if not taken and (part.open or not self._exact) and self._hands_over(function):
                 taken = [a for a, _ in work if self._is_work(a)]
             found += taken
@@ -132,6 +132,10 @@ class Follower:
             for a in nested((argument,))
             if len(a.parts) > 1 and a.parts[0].name not in _FOREIGN
         )
+
+    def _is_data(self, argument: Type) -> bool:
+        """Whether nothing in it can be called: ``OpaqueType<4>``, a class of the tree."""
+        return bool(self._finder.classes(argument.parts)) and not self._is_work(argument)
 
     def _hands_over(self, function: Sequence[Part]) -> bool:
         return any(self._finder.template_types(d) for d in self._finder.functions(function))

@@ -223,10 +223,18 @@ class Resolver:
         if not made:
             return None
         rule = f"jiterated: ATen compiles the source that it names {base} at run time"
+        launcher = self._compiles(made[0])
         if certain:
-            return _answered(case.name, None, made, None, rule, "by rule")
+            return _answered(case.name, launcher, made, None, rule, "by rule")
         reason = "the name is so common that another kernel, such as a Triton one, may have it"
-        return DeviceKernelAnswer(case.name, None, made[0], None, "ambiguous", rule, reason, made)
+        what = (case.name, launcher, made[0], None)
+        return DeviceKernelAnswer(*what, "ambiguous", rule, reason, made)
+
+    def _compiles(self, made: Definition) -> Definition | None:
+        """The function that has a kernel compiled at run time."""
+        scope, _, name = made.scope.rpartition("::")
+        functions = (d for d in self._finder.all(name) if d.scope == scope)
+        return next((d for d in functions if d.location.path == made.location.path), None)
 
     def _unknown(self, case: _Case) -> DeviceKernelAnswer:
         if case.kernel.function.cut:

@@ -93,7 +93,8 @@ def jiterator_names(data: bytes, path: str) -> tuple[Definition, ...]:
     """Names of kernels that ATen compiles at run time ("jiterator"), such as ``constexpr char
     sinc_name[] = "sinc";``, which profilers show as ``sinc_kernel`` or ``sinc_vectorized4_kernel``.
 
-    A definition of kind ``global`` for each name, with the constant as its ``parameters``."""
+    A definition of kind ``global`` for each name, up to the first use of the constant, which is in
+    its ``parameters``."""
     # The first test is implied by the second, and cheaper: few files hold the letters at all.
     if b"jit" not in data or not (b"jiterator" in data or b"jitted_" in data):
         return ()
@@ -104,4 +105,6 @@ def jiterator_names(data: bytes, path: str) -> tuple[Definition, ...]:
 def _jiterator_name(found: Match[str], text: str, path: str) -> Definition:
     line = text.count("\n", 0, found.start(2)) + 1
     constant, name = found.groups()
-    return Definition(name, "", "global", Location(path, line, line), constant)
+    used = regex(rf"\b{constant}\b").search(text, found.end())
+    last = line + text.count("\n", found.start(2), used.start() if used else found.end())
+    return Definition(name, "", "global", Location(path, line, last), constant)

@@ -44,9 +44,9 @@ def pytorch() -> tuple[Definition, ...]:
 
 
 def kernel(name: str, scope: str, path: str, line: int = 1, parameters: str = "") -> Definition:
-    """A ``__global__`` function."""
+    """A ``__global__`` function template."""
     place = Location(path, line)
-    return Definition(name, scope, "function", place, parameters, cuda_global=True)
+    return Definition(name, scope, "function", place, parameters, cuda_global=True, template=True)
 
 
 def _definition(row: dict[str, str]) -> Definition:
@@ -58,6 +58,7 @@ def _definition(row: dict[str, str]) -> Definition:
         row["parameters"],
         macro=row["macro"],
         cuda_global=bool(row["global"]),
+        template=bool(row["template"]),
     )
 
 

@@ -53,7 +53,7 @@ def test_a_host_function_of_that_name_is_no_answer(resolver: Resolver) -> None:
 
 
 def test_a_kernel_that_a_macro_marks() -> None:
-    hidden = Definition("f", "at", "function", Location("a.cu", 3))
+    hidden = Definition("f", "at", "function", Location("a.cu", 3), template=True)
     host = Definition("f", "at", "function", Location("a.cpp", 3))
     answer = resolve("void at::f<int>(int)", Table([host, hidden]))
     assert (answer.source, answer.confidence) == (hidden, "by rule")
@@ -205,6 +205,51 @@ def test_a_bare_launcher_s_name_does_not_say_what_it_runs(resolver: Resolver) ->
     assert answer.source is None
     assert name_of(answer.launcher) == "at::native::reduce_kernel"
     assert answer.confidence == "ambiguous"
+
+
+def test_a_class_that_cannot_be_called_is_data() -> None:
+    file = "aten/src/ATen/native/cuda/IndexKernel.cu"
+    table = Table(
+        [
+            Definition("OpaqueType", "at::native", "class", Location(file, 1)),
+            Definition(
+                "fill_impl", "at::native", "function", Location(file, 3), "Iterator& i, T value"
+            ),
+        ]
+    )
+    taken = "at::native::OpaqueType<4>"
+    owner = f"at::native::fill_impl<{taken} >(at::Iterator&, {taken})::{{lambda(int)#1}}"
+    name = f"void at::native::elementwise<128, {owner}>(long, {owner})"
+    assert name_of(resolve(name, table).source) == "at::native::fill_impl"
+
+
+def test_a_function_that_is_no_template_has_no_arguments_of_one() -> None:
+    plain = kernel("kernel", "", "aten/src/ATen/test/a.cu")._replace(template=False)
+    assert resolve("void kernel<params<float, 0> >(int, int)", Table([plain])).source is None
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("void cusolverDnXfill_kernel<int>(cublasFillMode_t, long)", "cuSOLVER"),
+        ("void larfb_set_v1<float, 16>(long, float*)", "cuSOLVER"),
+        ("void sytrd4_cta<float>(int)", "cuSOLVER"),
+        ("dtrsv_init(int*)", "cuBLAS"),
+        ("void sgemm_largek_lds64<true, false, 5, 5, 4, 4>(float*)", "cuBLAS"),
+        ("void gemv_kernel<cublasGemvParams<float> >(cublasGemvParams<float>)", "cuBLAS"),
+        ("dgetrf_panel(int)", "MAGMA"),
+    ],
+)
+def test_nvidia_s_libraries_by_their_names_before_their_types(name: str, library: str) -> None:
+    assert resolve(name, Table([])).library == library
+
+
+def test_the_function_that_compiles_a_kernel_at_run_time_launches_it() -> None:
+    place = Location("aten/src/ATen/native/cuda/Unary.cu", 3)
+    inside = Definition("sinc", "at::native::sinc_cuda", "global", place, "sinc_name")
+    user = Definition("sinc_cuda", "at::native", "function", Location(place.path, 4))
+    answer = resolve("sinc_vectorized4_kernel", Table([inside, user]))
+    assert (answer.source, answer.launcher) == (inside, user)
 
 
 def test_jiterated_kernels() -> None:
