@@ -11,8 +11,7 @@ from indexes.linking.facts import Call, Known
 from indexes.linking.scopes import ResolverFacts, Scopes
 from indexes.linking.visible import in_scope, is_header, plain_scope
 
-_PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{3,}")
-
+_PATHS = re.compile(r"(?:[A-Za-z_]\w*::)*[A-Za-z_]\w{2,}")
 
 _WORDS = re.compile(r"[A-Za-z_]\w*")
 _SCOPES = frozenset(("at", "c10", "std"))
@@ -27,12 +26,16 @@ class FunctionsRun:
         self.facts = facts
         self._scopes = scopes
         self._methods_run = lru_cache(4096)(self._find_methods_run)
+        self._methods_used = lru_cache(4096)(self._find_methods_used)
 
     def by(self, named: Call, caller: Known, call: Call) -> list[Known]:
         """The methods that run for one name of a call: the callee or a template argument."""
         seen = list(self._enclosing_classes(named, caller))
         owners = _nearest(seen) if seen else []
         run = [self._methods_run(owner) for owner in owners]
+        if not any(run) and named.template:
+            folder = caller.definition.location.path.rpartition("/")[0]
+            run = [self._methods_used(owner, folder) for owner in owners]
         if not any(run) and named is not call:
             run = [self._methods_given(owner, call) for owner in owners]
         return of_specialization(call, run) if any(run) else []
@@ -66,6 +69,31 @@ class FunctionsRun:
         within = [m for m in every if inside.covers(m.definition.location.line)]
         return [m for m in within if m.definition.name in called]
 
+    def _find_methods_used(self, owner: Known, folder: str) -> Sequence[Known]:
+        """The methods of a class template that code in a folder calls on objects of unknown type:
+        ``ops.reduce(a, b)``. If it inherits them, the class comes first."""
+        if "/native/" not in owner.definition.location.path:
+            return ()
+        called = self.facts.called_on_unknown(folder)
+        if own := [m for m in self._methods(owner) if m.definition.name in called]:
+            return own
+        scope = f"{plain_scope(owner.definition.scope)}::{owner.definition.name}"
+        bases = [base for name in self.facts.all_bases(scope) for base in self._classes(name)]
+        used = [m for one in bases for m in self._methods(one) if m.definition.name in called]
+        return [owner, *used] if used else ()
+
+    def _methods(self, owner: Known) -> Iterator[Known]:
+        inside = owner.definition.location
+        for one in self.facts.methods_in(owner.definition):
+            if inside.covers(one.definition.location.line):
+                yield one
+
+    def _classes(self, qualified: str) -> Iterator[Known]:
+        for one in self.facts.named(qualified.rpartition("::")[2]):
+            scope = plain_scope(one.definition.scope)
+            if one.definition.kind == "class" and f"{scope}::{one.definition.name}" == qualified:
+                yield one
+
     def _methods_given(self, owner: Known, call: Call) -> list[Known]:
         """The methods that a template calls on its type parameter: ``F::map(a, b)``."""
         inside = owner.definition.location
@@ -73,12 +101,8 @@ class FunctionsRun:
             return []
         templates = (one for one in self.facts.named(call.name) if one.definition.template)
         called = {name for one in templates for name in self._on_types(one)}
-        methods = self.facts.methods_in(owner.definition) if called else ()
-        return [
-            one
-            for one in methods
-            if one.definition.name in called and inside.covers(one.definition.location.line)
-        ]
+        methods = self._methods(owner) if called else ()
+        return [one for one in methods if one.definition.name in called]
 
     def _on_types(self, start: Known) -> frozenset[str]:
         """The names that a function, and templates of its file, call on a type parameter."""

@@ -77,6 +77,8 @@ class Expressions:
         self._ended: dict[int, tuple[int, str]] = {}
         self.constructed: dict[int, str] = {}
         """Where a name is declared that looks as if it were called, and its type."""
+        self.objects: dict[int, str] = {}
+        """Where an object of a class is declared otherwise, and its type."""
         self._start = start
         self._end = end
         self._outer = outer
@@ -127,6 +129,8 @@ class Expressions:
             mark = ELEMENTS.get(mark, UNKNOWN) if follows == ":" else mark
         elif follows == "[":
             mark = LISTS.get(mark, UNKNOWN)
+        elif len(mark) > 1:
+            self.objects[match.start(3)] = type_
         self._add([(name, mark)], at, end)
         stop = self.text.find(";", at, end)
         if follows != ":" and self.text.find(",", at, stop) >= 0:

@@ -19,7 +19,7 @@ from indexes.readers.cxx.messages import read_messages
 from indexes.readers.cxx.remarks import read_remarks
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
 from indexes.readers.cxx.shaders import SHADER, asks_shaders, embedded, host_names
-from indexes.readers.cxx.sites import Body, Reader, Text
+from indexes.readers.cxx.sites import Body, Functors, Reader, Text
 from indexes.readers.messages import MessageFact, read_words
 from indexes.readers.notes import read_notes
 
@@ -124,6 +124,10 @@ class CppFacts:
 
 BIND = "bind"
 """The method of a ``LibraryFact`` for a function bound to Python."""
+_OBJECT = regex(
+    r"(?m)^(?:(?:static|const|constexpr|inline)[ \t]+)*([A-Za-z_]\w*)[ \t]+(\w+)[ \t]*(?:\{\})?;"
+)
+"""An object of a class at the start of a line."""
 _DIRECTIVE = regex(r"\b(?:using namespace|namespace (\w+)\s*=)\s*([\w:]+)\s*;")
 
 
@@ -262,7 +266,8 @@ class _Assembler:
         about = (u for u in scan.uses if meaning_of(u.name) in ("declared", "defined"))
         stubs = {stub_of(u.name, u.arguments).rpartition("::")[2] for u in about}
         functions = {one.name for one in scan.found if one.kind == "function"}
-        return Reader(text, functions | stubs, LocalMacros.of(lexed.macros))
+        macros = LocalMacros.of(lexed.macros)
+        return Reader(text, functions | stubs, macros, _functors(scan))
 
     def _bindings(self, found: Found, module: str) -> None:
         """Functions that a pybind11 module binds, stored under the method ``BIND``."""
@@ -279,6 +284,12 @@ class _Assembler:
         for method, arguments, at in library_calls(*texts, library_block(block).library):
             call = (method, flat(arguments), self.line(at), line, self._guard(at), at)
             self.facts.libraries.append(LibraryFact(found.name, block, *call))
+
+
+def _functors(scan: Scan) -> Functors:
+    classes = {one.scope.rpartition("::")[2] for one in scan.found if one.name == "operator()"}
+    every = _OBJECT.findall(scan.plain) if classes else []
+    return Functors(classes, {name: class_ for class_, name in every if class_ in classes})
 
 
 def _is_dead(guard: str) -> bool:

@@ -18,10 +18,10 @@ from indexes.readers.cxx.marks import type_mark
 
 _FUNCTION = regex(r"\busing\s+((?:\w+::)*\w+)::(\w+)\s*;")
 _TYPE = regex(
-    r"\busing\s+(?!\w+_t\b)(\w{3,})\s*=\s*(?:typename\s+)?(?=([A-Za-z_][\w:]*))\2\s*(?:<([^;{}]*)>)?\s*;",
+    r"\busing\s+(\w{3,})\s*=\s*(?:typename\s+)?(?=([A-Za-z_][\w:]*))\2\s*(?:<([^;{}]*)>)?\s*;",
     ASCII,
 )
-"""``using Kernel = Selection<MulOp>;``, except for number types, which end in ``_t``."""
+"""``using Kernel = Selection<MulOp>;``."""
 _IN_PLACE = "operator()"
 _RUNS = (_IN_PLACE, "run")
 _WORD = regex(r"(?<!::)\b[A-Za-z_]\w*\b(?!\s*::)", ASCII)
@@ -88,7 +88,8 @@ class LocalNames:
         self._types: dict[str, list[_Type]] = {}
         for found in _TYPE.finditer(text, start, end):
             qualifier, _, name = found[2].rpartition("::")
-            if type_mark(found[2]) == name:
+            is_number = found[1].endswith("_t") and name[:1].islower()
+            if type_mark(found[2]) == name and not is_number:
                 template = self._spelled_out(flat(found[3] or ""), found.start())
                 one = _Type(found.end(), qualifier, name, template)
                 self._types.setdefault(found[1], []).append(one)

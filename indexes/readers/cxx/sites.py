@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
 from indexes.model.files import PACK, Branch, Call
+from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import BY_NAME, SCHEMA, Site, call_sites
 from indexes.readers.cxx.brackets import Brackets
@@ -43,6 +44,8 @@ _MAKERS = frozenset(("make_unique", "make_shared", "make_intrusive"))
 """Functions that construct an object of their template argument's class."""
 _STRING = regex(r'"([^"\\]*)"')
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
+_RENAMED = regex(r"\s*(?:typename\s+)?([\w:]+)", ASCII)
+_CALLED_AGAIN = regex(r"\(\s*\)\s*\(")
 LOOP = "loop"
 """The kind of a C++ loop over elements, in a body that has their address."""
 _LOOP = regex(
@@ -54,6 +57,18 @@ _POINTER = regex(
     r"(?:_t|\b[A-Z]{1,2}\d?|\b(?:float|double|int|char|bool|BFloat16|Half))\s*(?:const\s*)?\*|Accessor<",
     ASCII,
 )
+
+
+class Functors(NamedTuple):
+    """The functors that a file defines."""
+
+    classes: Collection[str] = ()
+    """The names of classes with an ``operator()``."""
+    objects: Mapping[str, str] = {}
+    """The class of each object at namespace scope: ``static ReduceAdd reduce_add;``."""
+
+
+NO_FUNCTORS = Functors()
 
 
 class Text(NamedTuple):
@@ -87,12 +102,17 @@ class Reader:
     """Reads the bodies of one file."""
 
     def __init__(
-        self, text: Text, here: Collection[str] = (), macros: LocalMacros = NO_MACROS
+        self,
+        text: Text,
+        here: Collection[str] = (),
+        macros: LocalMacros = NO_MACROS,
+        functors: Functors = NO_FUNCTORS,
     ) -> None:
         """``here``: the names of the file's functions and stubs."""
         self.text = text
         self.here = here
         self.macros = macros
+        self.functors = functors
         self.too_deep: list[int] = []
         """The lines of bodies that nest too deep."""
         self._offsets = [offset for offset, _, _ in text.directives]
@@ -155,7 +175,8 @@ class Reader:
     def inside(self, text: str, use: Site) -> Reader:
         """A reader of the expansion of a macro use."""
         plain = self.text._replace(plain=text, written=text, directives=())
-        return Reader(plain, self.here, self.macros.without(use.name, use.start))
+        macros = self.macros.without(use.name, use.start)
+        return Reader(plain, self.here, macros, self.functors)
 
     def directives(self, start: int, end: int) -> Sequence[Directive]:
         """The conditional directives between two offsets."""
@@ -198,6 +219,7 @@ class _Reading:
             self.expressions.declare(parameters)
             for site in self.sites:
                 self._site(site)
+            self._rows += self._objects()
             self._passed.assigned(self.start, self.end)
         signs = Signs(self.plain, self.start, self.end, self.expressions, self.sites)
         self._rows += [*signs.made(), *signs.signs(parameters)]
@@ -236,11 +258,34 @@ class _Reading:
         elif self._is_declared(site):
             self._of_declared(site, self.expressions.declared(name, start) or STANDARD, parts)
             return
-        elif parts:
-            given = self._given(parts, lists=kind == "member")
-            self.given[start] = self.values.given(parts)
+        elif handed := parts or self._handed_next(opened):
+            given = self._given(handed, lists=kind == "member")
+            self.given[start] = self.values.given(handed)
         template = flat(template) if template else ""
         self._rows.append((start, name, qualifier, kind, template, given, receiver))
+
+    def _handed_next(self, opened: int) -> list[tuple[int, int]]:
+        """The arguments of an object that a call without arguments makes, and that is called:
+        ``Scatter<true>()(x, op)``."""
+        again = _CALLED_AGAIN.match(self.plain, opened, self.end)
+        return self.expressions.brackets.parts(again.end() - 1) if again else []
+
+    def _objects(self) -> Iterator[Row]:
+        """Declared objects of the file's functors and of class templates, constructed without
+        parentheses: ``BitwiseAnd<T> f;``."""
+        for at, type_ in self.expressions.objects.items():
+            made = _made(type_)
+            name, qualifier, template = made or ("", "", "")
+            renamed = self._renamed(name) if made else ""
+            is_vendors = (qualifier or renamed).partition("::")[0] in VENDOR_NAMESPACES
+            if not is_vendors and (template or renamed or name in self.reader.functors.classes):
+                yield at, name, qualifier, "call", flat(template), "", ""
+
+    def _renamed(self, name: str) -> str:
+        """The class to which the body gives a name of its own, without template arguments."""
+        at = self.plain.find(f"using {name} =", self.start, self.end)
+        found = _RENAMED.match(self.plain, at + len(f"using {name} =")) if at >= 0 else None
+        return found[1] if found else ""
 
     def _is_declared(self, site: Site) -> bool:
         """Whether a site is a declaration: ``vector<int> a(1), b(1);``."""
@@ -285,7 +330,9 @@ class _Reading:
             mark = self.expressions.declared(text, start)
             if mark is not None:
                 return mark if len(mark) == 1 or mark[:1] == "." else UNKNOWN
-            if not self._passed.add_if_here(text, start):
+            if functor := self.reader.functors.objects.get(text):
+                self._rows.append((start, functor, "", "call", "", "", ""))
+            elif not self._passed.add_if_here(text, start):
                 return word_mark(text)
         elif text.endswith("..."):
             return PACK

@@ -30,6 +30,25 @@ def test_a_template_runs_what_it_calls_on_the_type_it_is_given(index: Index) -> 
     ]
 
 
+def functors(index: Index, name: str) -> list[str]:
+    found = said(index, f"edges_of_{name}_functors")
+    return [
+        f"{symbol} {target.partition(':')[0]}"
+        for kind, symbol, target in found
+        if kind == "functor"
+    ]
+
+
+def test_functors_run_wherever_they_are_declared(index: Index) -> None:
+    assert functors(index, "declared") == ["EdgeSum operator()", "EdgeAssign operator()"]
+    assert functors(index, "file") == ["EdgeScatter operator()", "EdgeAssign operator()"]
+
+
+def test_a_functor_runs_the_inherited_methods_that_its_folder_calls(index: Index) -> None:
+    once = ["EdgeGreatest EdgeGreatest", "EdgeGreatest reduce"]
+    assert functors(index, "inherited") == once * 2
+
+
 @pytest.mark.parametrize("caller", ["an_object_alone", "an_object_and_no_tensor"])
 def test_an_object_is_called_where_nothing_else_is(index: Index, caller: str) -> None:
     ((kind, symbol, target),) = said(index, f"edges_of_{caller}")

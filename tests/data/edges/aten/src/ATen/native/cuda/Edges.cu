@@ -45,3 +45,32 @@ void edges_of_data(const Tensor& x) {
 void edges_of_builds(float* x) { EDGE_NAMESPACE::fused(x); plain_fused(x); }
 void plain_fused(float* x) {}
 } // namespace at::native
+
+namespace at::native {
+template <typename T> struct EdgeStarted {
+  T reduce(T a, T b) const { return a + b; }
+  void unused(T a) const {}
+};
+template <typename T> struct EdgeGreatest : public EdgeStarted<T> {};
+struct EdgeAssign { template <typename T> void operator()(T* to, T from) const { *to = from; } };
+static EdgeAssign edge_assign;
+template <bool flag> struct EdgeScatter {
+  template <typename F> void operator()(Tensor& x, const F& f) { f(x, x); }
+};
+template <typename T, typename Ops> T edge_reduced(Tensor& x, const Ops& ops) { return ops.reduce(1, 2); }
+
+void edges_of_declared_functors(Tensor& x) {
+  EdgeSum<float> sum;
+  EdgeAssign mine;
+  edge_reduced<float>(x, sum);
+}
+void edges_of_file_functors(Tensor& x) {
+  EdgeScatter<true>()(x, edge_assign);
+}
+void edges_of_inherited_functors(Tensor& x) {
+  using ops_t = EdgeGreatest<float>;
+  edge_reduced<float>(x, EdgeGreatest<float>{});
+  ops_t ops{};
+  edge_reduced<float>(x, ops);
+}
+}
