@@ -181,10 +181,11 @@ def _blanked(match: re.Match[str]) -> str:
 _BUILT_ON = {
     "Tensile": ("cuBLAS", "hipBLAS"),
     "rocBLAS": ("cuBLAS", "hipBLAS"),
-    "cuBLAS": ("cuDNN",),
+    "cuBLAS": ("cuDNN", "cuSOLVER"),
+    "cuSPARSE": ("cuSOLVER",),
 }
-"""Libraries that run behind others: ROCm's behind CUDA's, and cuBLAS behind cuDNN, as NVIDIA
-documents."""
+"""Libraries that run behind others: ROCm's behind CUDA's, cuBLAS behind cuDNN and cuSOLVER, and
+cuSPARSE behind cuSOLVER, as NVIDIA documents."""
 
 
 class Reached:
@@ -214,8 +215,9 @@ class Reached:
 
     def runs(self, base: str, kernel: DeviceKernelAnswer) -> bool | None:
         """Whether an overload of an operator reaches a device kernel; None for an unknown
-        operator."""
-        names = [native.full_name for native in self._facts.overloads(base)]
+        operator. A name with an overload means that alone."""
+        exact = "." in base and self._facts.native(base) is not None
+        names = [base] if exact else [one.full_name for one in self._facts.overloads(base)]
         return any(self._runs(name, kernel) for name in names) if names else None
 
     def is_by_rule(self, base: str, kernel: DeviceKernelAnswer) -> bool:
@@ -232,8 +234,10 @@ class Reached:
         if kernel.source is None:
             library = kernel.library or ""
             return not self.libraries(op).isdisjoint((library, *_BUILT_ON.get(library, ())))
+        compiled = kernel.source.kind == "global"
+        source = (compiled and kernel.launcher) or kernel.source
         known = filter(None, map(self._facts.by_id, self.functions(op)))
-        return any(_is_of(one.definition, kernel.source) for one in known)
+        return any(_is_of(one.definition, source) for one in known)
 
 
 def _is_of(reached: Definition, source: Definition) -> bool:

@@ -1,5 +1,5 @@
 """What was recorded on one NVIDIA H100: a training step, a CUDA graph, a memory snapshot, and a
-report of Nsight Compute."""
+report of Nsight Compute; on an H200, a step of a compiled model."""
 
 from __future__ import annotations
 
@@ -64,6 +64,21 @@ def test_device_kernels_have_the_line_of_the_program(training: Trace) -> None:
     assert backward.node == "ScaledDotProductCudnnAttentionBackward0"
     forward = training.op(backward.forward_id or 0)
     assert forward.name == "aten::_scaled_dot_product_cudnn_attention"
+
+
+def test_triton_kernels_are_of_the_compiled_graphs_that_launch_them() -> None:
+    trace = read_trace(CUDA / "compiled.json.gz")
+    assert trace.meta.devices == ("NVIDIA H200",)
+    triton = [one for one in trace.kernels() if one.name.startswith("triton_")]
+    rows = [trace.op(one.op_id) for one in triton if one.op_id is not None]
+    assert Counter(row.name for row in rows) == {
+        "CompiledFunction": 3,
+        "CompiledFunctionBackward": 5,
+    }
+    assert {row.phase for row in rows} == {"forward", "backward"}
+    assert "loss_of(double(x), y)" in line_of(trace, rows[0].id)
+    (by_hand,) = (one for one in trace.kernels() if one.name == "double_kernel")
+    assert by_hand.reason == "launched outside of any recorded operator"
 
 
 def test_replays_get_the_operators_of_the_capture_in_the_same_program() -> None:
