@@ -19,6 +19,8 @@ class PythonPlace:
     """A ``PythonNameKind``; ``assigned`` for the line that names what something else made."""
     name: str
     location: Location
+    is_guess: bool = False
+    """Whether it is a line of C++ that binds the name, and nothing says in which module."""
 
 
 @dataclass(frozen=True, slots=True)

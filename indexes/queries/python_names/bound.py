@@ -11,7 +11,8 @@ from indexes.model.python import PythonPlace
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
-from indexes.queries.python_names.rows import Rows
+from indexes.queries.python_names.modules import Modules
+from indexes.queries.python_names.rows import CLASS, Rows
 from indexes.queries.python_names.slots import has_slot, slot_function
 from indexes.readers.python.blocks import Text
 
@@ -20,8 +21,9 @@ _TENSOR = ("TensorBase", "_TensorBase")
 _TENSOR_METHODS = "python_variable_methods.cpp"
 """The template of the tensor's method table."""
 _ROW = (
-    rb"(?:\{\s*|\.\w*def\w*\s*\(\s*|\.value\s*\(\s*|\.attr\s*\(\s*"
-    rb'|\bPyModule_AddObject(?:Ref)?\([\w.()]+,\s*)"%s"'
+    rb'(?:(?:\{\s*|\.\w*def\w*\s*\(\s*|\.value\s*\(\s*)"%s"(?!\s*")'
+    rb'|\b(?P<set>\w+)\.attr\s*\(\s*"%s"\s*\)\s*=(?!=)'
+    rb'|\bPyModule_AddObject(?:Ref)?\(\s*(?P<added>\w+)[\w.()]*,\s*"%s")'
 )
 """A row of a method table, or an addition to a module or class."""
 _ADDS = b'PyImport_ImportModule("torch")'
@@ -34,17 +36,19 @@ _WORDS = (
     " AND f.path LIKE 'torch/csrc/%' ORDER BY f.path"
 )
 _CLASS = (
-    rb"""(?:\b(?:\w*class_|enum_)\s*<[^;{]*?>\s*\w*\s*\(\s*\w+,\s*"%s\""""
-    rb"""|"torch\._C\.(?:\w+\.)*%s"|_HEAD_INIT\([^()]*\)\s*(?:\.tp_name\s*=\s*)?"torch\.(?:\w+\.)*%s")"""
+    rb"""(?:%s\s*\w*\s*\(\s*(?P<of>\w+),\s*"%%s"(?!\s*")"""
+    rb"""|"torch\._C\.(?:\w+\.)*%%s"|_HEAD_INIT\([^()]*\)\s*(?:\.tp_name\s*=\s*)?"torch\.(?:\w+\.)*%%s")"""
+    % CLASS
 )
 """A pybind11 class, and the name of a type."""
+_GIVEN = rb'\b(?P<binder>\w+)\s*(?:<[^;{}()]{0,500}>)?\s*\(\s*(?P<to>\w+),\s*"%s"\s*\)'
+"""A call that gives a function a module and a name."""
+_BINDS = re.compile(rb"%s\s*\w*\s*\(\s*\w+,\s*[A-Za-z_]\w*\s*[,)]" % CLASS)
+"""A class with the name that the function around is given."""
 _MEMBER = rb"""(?:\{\s*(?:\(char ?\*\)\s*)?|[)\s]\.def\w*\s*\(\s*)"%s"\s*,"""
 """A member of a class: a table row, or a call behind ``class_<...>(...)``."""
 _WHOLE = rb'(\bPyModuleDef_HEAD_INIT,\s*(?:\.m_name\s*=\s*)?)?"(?:%s)"\s*,'
 """The whole name of a module or type."""
-_ADDED = (b".attr", b"PyModule_AddObject")
-"""Additions to an object that is named in the call."""
-_FUNCTION = rb'(?:\{\s*|\.def\s*\(\s*)"%s"'
 
 
 class Bound:
@@ -58,6 +62,9 @@ class Bound:
         self._sources = cache(self._sources_of)
         self._full = cache(self._full_name)
         self._rows = cache(lambda path: Rows(self._data(path)))
+        self._modules = Modules(
+            self._data, self._holding, lambda path, table: self._rows(path).module_with(table)
+        )
 
     def _is_bound(self, name: str) -> bool:
         """Whether a name is generated, declared in a stub file, or bound by a table or by
@@ -78,6 +85,12 @@ class Bound:
         if len({place.location.path for place in bound}) > 1 and declared:
             bound = []
         return (*bound[:1], *declared[:1])
+
+    def is_guess(self, name: str) -> bool:
+        """Whether a row has a name, and nothing says of which module or class the row is."""
+        return not (
+            generated_for(name, self._index.facts) or self._dtype(name) or self._declared(name)
+        ) and any(place.is_guess for place in self._in_cpp(name)[:1])
 
     def members(self, name: str) -> Iterator[PythonPlace]:
         """Where C++ defines a member of a class: in its type's table, or by pybind11."""
@@ -159,15 +172,25 @@ class Bound:
     def _in_homes(self, name: str, module: str, owner: str, last: str) -> list[PythonPlace]:
         """The rows for a name in the files of its module; of its class, else of a base class."""
         for one in self._with_bases(owner):
-            rows, found = _rows(module, one, last), []
+            rows = _rows(module, one, last)
+            found: list[PythonPlace] = []
             for path in self._sources(one, last):
                 data = self._data(path)
                 if _is_home(path, data, module, one):
-                    fitting = (m for m in rows.finditer(data) if self._fits(path, m, module, one))
-                    found += [_place(name, path, data, m.end()) for m in fitting]
+                    found += self._fitting(name, path, rows, module, one)
             if found:
-                return found
+                return _surest(found)
         return []
+
+    def _fitting(
+        self, name: str, path: str, rows: re.Pattern[bytes], module: str, owner: str
+    ) -> Iterator[PythonPlace]:
+        """The rows of a file that are, or may be, for a class or a module."""
+        data = self._data(path)
+        for row in rows.finditer(data):
+            sure = self._fits(path, row, module, owner)
+            if sure is not False:
+                yield _place(name, path, data, row.end(), is_guess=sure is None)
 
     def _with_bases(self, owner: str) -> list[str]:
         """A class, then its bases in pybind11, nearest first."""
@@ -178,16 +201,57 @@ class Bound:
             order += [base for base in dict.fromkeys(bases) if base not in order]
         return order
 
-    def _fits(self, path: str, row: re.Match[bytes], module: str, owner: str) -> bool:
-        """Whether a row is for a class or a module, as far as its file says."""
-        if path.endswith(_TENSOR_METHODS) or row[0].lstrip().startswith(_ADDED):
+    def _fits(self, path: str, row: re.Match[bytes], module: str, owner: str) -> bool | None:
+        """Whether a row is for a class or a module; None if its file does not say it."""
+        if path.endswith(_TENSOR_METHODS):
             return True
         if owner:
-            return self._rows(path).is_member(row.end(), owner)
-        if module == _FUNCTIONS or not row[0].startswith((b"{", b".")):  # a class in a module
+            is_set = row["set"] or row["added"]
+            return bool(is_set) or self._rows(path).is_member(row.end(), owner)
+        if module == _FUNCTIONS:
             return True
-        is_exported = row[0].startswith(b".value") and b".export_values()" in self._data(path)
-        return is_exported or self._rows(path).is_function(row.end(), module)
+        given = row.groupdict()
+        if (binder := given.get("binder")) and not self._binds(binder.decode()):
+            return False
+        into = next(filter(None, map(given.get, ("set", "added", "of", "to"))), None)
+        if into is None and not row[0].startswith((b"{", b".")):  # the whole name of a type
+            return row[0].endswith(b'"%s.%s"' % (module.encode(), _last(row[0]))) or None
+        sure = self._is_in(path, row, into, module)
+        is_class = bool(given.get("of") or given.get("to"))  # may be any module's
+        return False if sure is None and is_class and module == "torch._C" else sure
+
+    def _is_in(
+        self, path: str, row: re.Match[bytes], into: bytes | None, module: str
+    ) -> bool | None:
+        """Whether the module of a row is the one that is asked for."""
+        rows = self._rows(path)
+        opening = None if into else rows.opening(row.end())
+        if row[0].startswith(b".value"):
+            if opening is None or b".export_values()" not in self._data(path):
+                return False
+            into = opening[0].rpartition(b"(")[2].partition(b",")[0].strip()
+        elif not into and rows.owner(row.end()):
+            return False
+        if opening and not into and opening["table"]:
+            held = self._modules.with_table(path, opening["table"])
+        else:
+            into = into or (opening["object"] if opening else None)
+            held = self._modules.held(path, into, row.start()) if into else ""
+        return _is_same(held, module)
+
+    def _binds(self, function: str) -> bool:
+        """Whether a function binds a class under the name that it is given."""
+        for known in self._index.facts.named(function):
+            where = known.definition.location
+            lines = self._data(where.path).split(b"\n")[where.line - 1 : where.end_line]
+            if _BINDS.search(b"\n".join(lines)):
+                return True
+        return False
+
+    def _holding(self, word: bytes) -> Iterator[str]:
+        """The files of torch/csrc with a word."""
+        paths = self._index.facts.paths("cpp", "torch/csrc/%")
+        yield from (path for path in paths if word in self._data(path))
 
     def _in_slots(self, name: str, owner: str, last: str) -> list[PythonPlace]:
         """The function for a special method of a type."""
@@ -202,14 +266,11 @@ class Bound:
     def _in_tables(self, name: str) -> list[PythonPlace]:
         """The table rows and pybind11 calls, of any module, for a name of ``torch._C``."""
         module, owner, last = self._parts(name)
-        row = re.compile(_FUNCTION % re.escape(last.encode()))
+        rows = _rows(module, "", last)
         sources = self._sources("", last) if module == "torch._C" and not owner else ()
-        return [
-            _place(name, path, data, found.end())
-            for path, data in ((path, self._data(path)) for path in sources)
-            for found in row.finditer(data)
-            if self._rows(path).is_function(found.end(), module)
-        ]
+        return _surest(
+            [place for path in sources for place in self._fitting(name, path, rows, module, "")]
+        )
 
     def _dtype(self, name: str) -> list[PythonPlace]:
         module, _, last = name.rpartition(".")
@@ -244,10 +305,24 @@ class Bound:
 
 def _rows(module: str, owner: str, last: str) -> re.Pattern[bytes]:
     """The pattern for bindings of a name. A class of ``torch._C`` itself has a type with its full
-    name; a pybind11 class may be any module's."""
+    name, or is a pybind11 class."""
     word = re.escape(last.encode())
-    classes = [_CLASS % (word, word, word)] if not owner and module != "torch._C" else []
-    return re.compile(b"|".join([_ROW % word, *classes]))
+    forms = [_ROW % (word, word, word)]
+    if not owner:
+        forms += [_CLASS % (word, word, word), _GIVEN % word]
+    return re.compile(b"|".join(forms))
+
+
+def _surest(found: list[PythonPlace]) -> list[PythonPlace]:
+    """The places that are sure, else all."""
+    return [place for place in found if not place.is_guess] or found
+
+
+def _is_same(held: str, module: str) -> bool | None:
+    """Whether a module that a variable holds is another; None if it is not known enough."""
+    if held and not held.startswith("."):
+        return module == ("torch._C" if held == "torch" else held)
+    return None if module.endswith(held) else False
 
 
 def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
@@ -263,8 +338,12 @@ def _is_home(path: str, data: bytes, module: str, owner: str) -> bool:
     return any(form % last in data for form in (b'"%s"', b"_C.%s", b'.%s"'))
 
 
-def _place(name: str, path: str, data: bytes, at: int) -> PythonPlace:
-    return PythonPlace("bound", name, Location(path, data.count(b"\n", 0, at) + 1))
+def _place(name: str, path: str, data: bytes, at: int, is_guess: bool = False) -> PythonPlace:
+    return PythonPlace("bound", name, Location(path, data.count(b"\n", 0, at) + 1), is_guess)
+
+
+def _last(text: bytes) -> bytes:
+    return text.rpartition(b".")[2].rstrip(b'"')
 
 
 def _annotated(text: Text, owner: str, name: str) -> int:

@@ -20,6 +20,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree, kept
 from indexes.queries.overloads import generated_for
+from indexes.queries.python_names import generated
 from indexes.queries.python_names.bound import Bound
 from indexes.readers.python.blocks import Text
 from indexes.source.files import listed, read_file
@@ -27,6 +28,7 @@ from indexes.source.files import listed, read_file
 PACKAGES = ("torch", "functorch", "torchgen")
 _MOST = 12
 """Most definitions of a bare name."""
+_GUESS = "this line binds the name; no line says in which module"
 
 
 @kept
@@ -89,15 +91,31 @@ class Finder:
         return self._bare(first, rest) or self._ending(name)
 
     def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:
+        if made := generated.return_type(name, self._index) or self._tensor_type(name):
+            return made
         if found is None:
-            return None
+            return generated.written(name, self._index)
         operators: tuple[str, ...] = ()
         if found.kind == "bound":
             operators = generated_for(found.name, self._index.facts)
         places = tuple(self._places(found))
+        if found.kind == "bound" and _last(name) != _last(found.name):
+            places = tuple(sorted(places, key=lambda one: one.kind != "assigned"))
         if not (places or operators):
             return None
-        return PythonAnswer(found.kind, name, found.name, places, operators)
+        answer = PythonAnswer(found.kind, name, found.name, places, operators)
+        is_guess = found.kind == "bound" and self.bound.is_guess(found.name)
+        return replace(answer, confidence="by rule", note=_GUESS) if is_guess else answer
+
+    def _tensor_type(self, name: str) -> PythonAnswer | None:
+        """``torch.FloatTensor``, or a member of it."""
+        owner, _, member = name.rpartition(".")
+        if found := generated.tensor_type(name, self._index):
+            return found
+        if generated.tensor_type(owner, self._index) is None:
+            return None
+        tensor = self.find(f"torch.Tensor.{member}")
+        return generated.of_tensor_type(name, tensor, self._index)
 
     def _places(self, found: Found) -> Iterator[PythonPlace]:
         if found.kind == "bound":
@@ -256,6 +274,10 @@ def together(found: Iterable[PythonAnswer | None]) -> PythonAnswer | None:
     best, *others = answers.values()
     places = tuple(PythonPlace(o.kind, o.name, o.location) for o in others if o.location)
     return replace(best, others=places, confidence="ambiguous" if places else "by rule")
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
 
 
 def _is_only_declared(answer: PythonAnswer) -> bool:

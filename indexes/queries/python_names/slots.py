@@ -25,7 +25,8 @@ _SLOTS = {
 }
 _MAPPING = {"__len__": 0, "__getitem__": 1, "__setitem__": 2, "__delitem__": 2}
 """Members of ``PyMappingMethods``."""
-_TYPE = rb'\bPyTypeObject\s+(\w+)\s*=?\s*\{([^;"]*"(?:\w+\.)*%s".*?)\}\s*;'
+_TYPE = rb'\bPyTypeObject\s+(\w+)\s*=?\s*\{([^;"]{0,500}"(?:\w+\.)*%s")'
+_END = re.compile(rb"\}\s*;")
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _CAST = re.compile(r"\(\w+\)\s*|&\s*")
 _FUNCTION = re.compile(r"(?!nullptr\b|NULL\b)[A-Za-z_]\w*")
@@ -43,10 +44,11 @@ def slot_function(data: bytes, owner: str, name: str) -> str:
         owner: The last part of the type's name in Python: ``TensorBase``.
         name: ``__getitem__``.
     """
-    found = re.search(_TYPE % re.escape(owner.encode()), data, re.DOTALL)
-    if found is None:
+    found = re.search(_TYPE % re.escape(owner.encode()), data)
+    end = _END.search(data, found.end()) if found else None
+    if found is None or end is None:
         return ""
-    fields = dict(zip(_FIELDS, _parts(found[2]), strict=False))
+    fields = dict(zip(_FIELDS, _parts(data[found.start(2) : end.start()]), strict=False))
     if name in _MAPPING:
         table = _table(data, _symbol(fields.get("as_mapping", "")))
         return _symbol(dict(enumerate(table)).get(_MAPPING[name], ""))
