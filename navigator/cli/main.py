@@ -15,6 +15,7 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import import_module
+from itertools import takewhile
 from typing import Any, NoReturn
 
 import click
@@ -235,6 +236,8 @@ def _run(arguments: Sequence[str], settings: Settings, stack: contextlib.ExitSta
     except click.exceptions.Exit as stop:
         return stop.exit_code
     except click.ClickException as error:
+        # click refuses an unknown option or command before it has stored those that it knows.
+        settings.json = settings.json or "--json" in takewhile("--".__ne__, arguments)
         write_error(UsageError(error.format_message()), settings)
         message = io.StringIO()
         error.show(message)

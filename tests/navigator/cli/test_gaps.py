@@ -58,15 +58,20 @@ def test_nothing_found_is_code_1_with_what_could_not_be_told(
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("wrong", [("--kind", "nonsense"), ("--limit", "many")])
+@pytest.mark.parametrize("wrong", [("--kind", "nonsense"), ("--limit", "many"), ("--nothing",)])
 def test_wrong_usage_is_json_too_wherever_the_option_stands(
-    wrong: tuple[str, str], torchnav: Run, small_tree: tuple[str, ...]
+    wrong: tuple[str, ...], torchnav: Run, small_tree: tuple[str, ...]
 ) -> None:
     for arguments in (("--json", *wrong), (*wrong, "--json")):
         done = torchnav("gaps", *arguments, *small_tree)
         error = json.loads(done.stdout)["error"]
         assert (done.returncode, error["exit_code"]) == (2, 2)
-        assert wrong[1] in error["message"]
+        assert wrong[-1] in error["message"]
+
+
+def test_an_unknown_command_is_json_too_unless_the_option_is_an_argument(torchnav: Run) -> None:
+    assert json.loads(torchnav("nothing", "--json").stdout)["error"]["exit_code"] == 2
+    assert torchnav("nothing", "--", "--json").stdout == ""
 
 
 def test_an_unknown_kind_is_wrong_usage(torchnav: Run, small_tree: tuple[str, ...]) -> None:
