@@ -21,7 +21,7 @@ from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
 from indexes.queries.naming.called import on_stack, operators_of, reached
 from indexes.queries.naming.places import files_named
-from indexes.queries.naming.query import NameQuery, match_of
+from indexes.queries.naming.query import NameQuery, has_words, match_of
 from indexes.queries.naming.texts import code_lines
 from indexes.queries.pasted import (
     FAILED,
@@ -65,6 +65,19 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     if found[0].kind != DISPATCH and (name := part_of(query.raw, NOT_IMPLEMENTED)):
         return _of_macro(name, found, index)
     return _match(found, index, query.raw)
+
+
+def find_whole(query: NameQuery, index: IndexedTree) -> NameMatch | None:
+    """A message that is whole in a text that names an operator and does not call it: ``Expected
+    aten::slice or aten::select.``"""
+    if not has_words(query.raw.strip()) or _CALLED.search(query.raw):
+        return None
+    found = Messages(index.facts.store).said(query.raw)
+    is_whole = found and found[0].is_whole and not found[0].is_alike
+    return _match(found, index, query.raw) if is_whole else None
+
+
+_CALLED = regex(r"\w[(\[]")
 
 
 class _Break(msgspec.Struct, rename={"kind": "Gb_type"}):

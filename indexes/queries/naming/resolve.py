@@ -281,9 +281,10 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
         _find_numbered,
         texts.find_setting,
     ),
-    "operator": (operators.find, cxx.find, texts.find_literal),
+    "operator": (errors.find_whole, operators.find, cxx.find, texts.find_literal),
     "call": (operators.find, python.find_public, _find_called),
     "library": (
+        errors.find_whole,
         operators.find_library_operator,
         keys.find,
         cxx.find_member,

@@ -248,3 +248,15 @@ def test_a_line_that_raises_another_exception_is_not_sure(tree_index: Index) -> 
         "ambiguous",
         "none of these raises KeyError",
     )
+
+
+@pytest.mark.parametrize("before", ["", "aten::mul ", "RuntimeError: aten::mul "])
+def test_a_message_may_name_operators(tmp_path: Path, before: str) -> None:
+    check = 'TORCH_CHECK(false, kind, " Expected aten::mul or aten::add.");'
+    files = {
+        "aten/src/ATen/native/native_functions.yaml": "- func: mul(Tensor self) -> Tensor\n",
+        "c10/merge.cpp": f"void merge() {{\n  {check}\n}}\n",
+    }
+    with opened(write(tmp_path / "pytorch", files), tmp_path / "cache") as index:
+        first = index.resolve(f"{before}Expected aten::mul or aten::add.").hits[0]
+    assert (first.kind, first.location.line) == ("error", 2)
