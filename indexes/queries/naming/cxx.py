@@ -306,8 +306,17 @@ def with_source(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameM
         return replace(found, hits=(*kernels, *reached, *others))
     source = answer.source
     own = [hit for hit in kernels if hit.location != source.location]
-    hits = (definition_hit(source), *own, *hits_reaching(index, source.location))
+    hits = (definition_hit(source), *own, *hits_reaching(index, _what_runs(source, index)))
     return replace(found, hits=hits, note=answer.rule, confidence=answer.confidence)
+
+
+def _what_runs(source: Definition, index: IndexedTree) -> Location:
+    """The function that a kernel runs: of a functor its call operator."""
+    called = f"{source.qualified}::operator()"
+    known = index.facts.named("operator()") if source.kind == "class" else ()
+    methods = (one.definition for one in known if one.definition.qualified == called)
+    own = (one.location for one in methods if one.location.path == source.location.path)
+    return next(own, source.location)
 
 
 def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -49,3 +49,13 @@ def test_a_function_of_a_vendor_that_nothing_calls(tree_index: Index) -> None:
     assert "a function of MKL" in tree_index.resolve("vmlClearErrStatus").note
     assert "cuBLAS" in tree_index.resolve("cublasDasum").note
     assert tree_index.resolve("cudagraph").kind == "none"
+
+
+def test_a_functor_has_the_operators_that_run_it(tree_index: Index) -> None:
+    functor = "at::native::(anonymous namespace)::CompareEqFunctor<float>"
+    (kernel,) = (hit for hit in tree_index.resolve(NAME).hits if hit.kind == "__global__")
+    text = f"void at::native::elementwise_kernel<128, 4, {functor} >(int, {functor})"
+    found = NameMatch("symbol", text, hits=(kernel,))
+    source, _, *reaching = with_source(found, parse_name(text), tree_index).hits
+    assert source.name.endswith("CompareEqFunctor")
+    assert {"eq.Scalar", "eq.Tensor"} <= {hit.op for hit in reaching}
