@@ -21,7 +21,7 @@ _TENSOR = ("TensorBase", "_TensorBase")
 _TENSOR_METHODS = "python_variable_methods.cpp"
 """The template of the tensor's method table."""
 _ROW = (
-    rb'(?:(?:\{\s*|\.\w*def\w*\s*\(\s*|\.value\s*\(\s*)"%s"(?!\s*")'
+    rb'(?:(?:\{\s*|(?:\b(?P<on>\w+)\s*)?\.\w*def\w*\s*\(\s*|\.value\s*\(\s*)"%s"(?!\s*")'
     rb'|\b(?P<set>\w+)\.attr\s*\(\s*"%s"\s*\)\s*=(?!=)'
     rb'|\bPyModule_AddObject(?:Ref)?\(\s*(?P<added>\w+)[\w.()]*,\s*"%s")'
 )
@@ -41,9 +41,14 @@ _CLASS = (
     % CLASS
 )
 """A pybind11 class, and the name of a type."""
-_GIVEN = rb'\b(?P<binder>\w+)\s*(?:<[^;{}()]{0,500}>)?\s*\(\s*(?P<to>\w+),\s*"%s"\s*\)'
+_GIVEN = (
+    rb"\b(?P<binder>\w+)\s*(?:<[^;{}()]{0,500}>)?\s*"
+    rb'\(\s*(?P<to>\w+),\s*(?:\w+,\s*)?"%s"\s*[,)]'
+)
 """A call that gives a function a module and a name."""
-_BINDS = re.compile(rb"%s\s*\w*\s*\(\s*\w+,\s*[A-Za-z_]\w*\s*[,)]" % CLASS)
+_BINDS = re.compile(
+    rb"(?:%s\s*\w*\s*\(|\bPyModule_AddObject(?:Ref)?\()\s*\w+,\s*[A-Za-z_]\w*\s*[,)]" % CLASS
+)
 """A class with the name that the function around is given."""
 _MEMBER = rb"""(?:\{\s*(?:\(char ?\*\)\s*)?|[)\s]\.def\w*\s*\(\s*)"%s"\s*,"""
 """A member of a class: a table row, or a call behind ``class_<...>(...)``."""
@@ -213,7 +218,7 @@ class Bound:
         given = row.groupdict()
         if (binder := given.get("binder")) and not self._binds(binder.decode()):
             return False
-        into = next(filter(None, map(given.get, ("set", "added", "of", "to"))), None)
+        into = next(filter(None, map(given.get, ("on", "set", "added", "of", "to"))), None)
         if into is None and not row[0].startswith((b"{", b".")):  # the whole name of a type
             return row[0].endswith(b'"%s.%s"' % (module.encode(), _last(row[0]))) or None
         sure = self._is_in(path, row, into, module)
@@ -230,8 +235,10 @@ class Bound:
             if opening is None or b".export_values()" not in self._data(path):
                 return False
             into = opening[0].rpartition(b"(")[2].partition(b",")[0].strip()
-        elif not into and rows.owner(row.end()):
+        elif rows.class_of(row["on"]) if row["on"] else not into and rows.owner(row.end()):
             return False
+        elif not into and (opening is None or (opening["object"] and row[0][:1] == b"{")):
+            return False  # of a list of something else
         if opening and not into and opening["table"]:
             held = self._modules.with_table(path, opening["table"])
         else:

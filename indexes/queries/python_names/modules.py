@@ -4,7 +4,6 @@ given by the callers of the function."""
 from __future__ import annotations
 
 import re
-from collections import deque
 from collections.abc import Callable, Iterable
 from functools import cache
 
@@ -18,7 +17,7 @@ _TAKEN = (
 )
 """A function that takes an object."""
 _MADE = regex(rb"\bPyModule_Create2?\(\s*&(\w+)")
-_IMPORTED = regex(rb'\b(?:PyImport_\w+|import)\(\s*"([\w.]+)"')
+_IMPORTED = regex(rb'\b(?:PyImport_\w+|PyModule_New|import)\(\s*"([\w.]+)"')
 _PART = regex(rb'\b(\w+)\s*\.\s*(?:def_submodule|attr)\(\s*"(\w+)"')
 _GOT = regex(rb'\bPyObject_GetAttrString\(\s*(\w+)(?:\.get\(\))?\s*,\s*"(\w+)"')
 _RETURNED = regex(rb"(?:\w+::)*(\w+)\(\s*\)\s*")
@@ -27,9 +26,11 @@ _WRAPPED = regex(
 )
 """``py::handle(m).cast<py::module>()``, ``py::cast<py::module>(m)``, ``m``."""
 _DEFINED = rb'\bPyModuleDef\s+%s\s*=?\s*\{[^;"]{0,500}"([\w.]+)"'
-_ADDED = rb"\b\w+\(\s*&?(\w+)\s*,\s*(?:\w+::)*%s(?:\(\))?\s*\)"
+_ADDED = rb"\b\w+\(\s*&?(\w+)\s*,\s*(?:std::data\(\s*)?(?:\w+::)*%s(?:\(\))?\s*\)"
 """A table that a call adds to another."""
 _DEEPEST = 8
+_MOST_MEANINGS = 3
+"""Assignments of a name that are looked at, last first."""
 _MOST_CALLS = 20
 """Most calls of a function that is given a module: one call initialises a module."""
 
@@ -53,22 +54,37 @@ class Modules:
         self._holding = cache(lambda word: tuple(holding(word)))
         self._table = table
         self._given = cache(self._given_to)
+        self._held: dict[tuple[str, bytes, int], str] = {}
 
     def held(self, path: str, name: bytes, at: int, depth: int = 0) -> str:
         """The module in a variable at a place of a file: ``torch._C._nn``; begins with a dot if the
         outer one is unknown, empty if nothing is known."""
-        if depth > _DEEPEST:
-            return ""
+        key = path, name, at
+        if key not in self._held:
+            self._held[key] = ""  # for what holds itself
+            self._held[key] = self._find_held(*key, depth) if depth <= _DEEPEST else ""
+        return self._held[key]
+
+    def _find_held(self, path: str, name: bytes, at: int, depth: int) -> str:
         data, word = self._read(path), re.escape(name)
-        assigned = _last(_ASSIGNED % word, data, at)
-        taken = _last(_TAKEN % word, data, at)
-        if assigned and (taken is None or taken.start() < assigned.start()):
-            return self._of_value(path, assigned[1], assigned.start(), depth + 1)
-        if taken is None:
-            return ""
-        names = [re.findall(rb"\w+", part.encode()) for part in _arguments(taken[2])]
+        start = max(data.rfind(b"\n}", 0, at), 0)  # of the function, as the tree is formatted
+        found = [
+            *re.finditer(_ASSIGNED % word, data[start:at]),
+            *re.finditer(_TAKEN % word, data[start:at]),
+        ]
+        last = sorted(found, key=lambda one: -one.start())[:_MOST_MEANINGS]
+        values = (self._of_meaning(path, name, one, start, depth + 1) for one in last)
+        return next(filter(None, values), "")  # a lambda may have something else of the name
+
+    def _of_meaning(
+        self, path: str, name: bytes, found: re.Match[bytes], start: int, depth: int
+    ) -> str:
+        """The module that an assignment, or a parameter, gives to a name."""
+        if found.re.groups == 1:
+            return self._of_value(path, found[1], start + found.start(), depth)
+        names = [re.findall(rb"\w+", part.encode()) for part in _arguments(found[2])]
         position = next(i for i, one in enumerate(names) if one and one[-1] == name)
-        return self._given(taken[1], position, depth + 1)
+        return self._given(found[1], position, depth)
 
     def _of_value(self, path: str, value: bytes, at: int, depth: int) -> str:
         if made := _MADE.search(value):
@@ -94,7 +110,7 @@ class Modules:
 
     def _given_to(self, function: bytes, position: int, depth: int) -> str:
         """What all callers of a function give it; empty if they differ."""
-        pattern = re.compile(rb"\b%s\(([^;{}]*)\)\s*;" % function)
+        pattern = re.compile(rb"\b%s\(([^;{}]*?)\)\s*[;)]" % function)
         calls = [
             (path, call)
             for path in self._holding(function)
@@ -103,8 +119,8 @@ class Modules:
         found = set()
         for path, call in calls if len(calls) < _MOST_CALLS else ():
             given = _arguments(call[1])[position : position + 1]
-            if given and given[0].isidentifier():
-                found.add(self.held(path, given[0].encode(), call.start(), depth))
+            if given and " " not in given[0]:  # else it is declared
+                found.add(self._of_value(path, given[0].encode(), call.start(), depth))
         return found.pop() if len(found) == 1 else ""
 
     def with_table(self, path: str, table: bytes) -> str:
@@ -121,11 +137,6 @@ class Modules:
             for added in re.finditer(_ADDED % word, self._read(other))
         } - {""}
         return found.pop() if len(found) == 1 else ""
-
-
-def _last(pattern: bytes, data: bytes, before: int) -> re.Match[bytes] | None:
-    found = deque(re.finditer(pattern, data[:before]), maxlen=1)
-    return found[0] if found else None
 
 
 def _arguments(text: bytes) -> list[str]:

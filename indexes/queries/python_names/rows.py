@@ -37,7 +37,7 @@ class Rows:
         self.data = data
         self._openings = list(_OPENS.finditer(data))
         self._starts = [one.start() for one in self._openings]
-        self._class_of = cache(self._of_object)
+        self.class_of = cache(self._of_object)
 
     def owner(self, at: int) -> str | None:
         """The class, as the file names it, that a row at a place is for; empty if the file does not
@@ -50,7 +50,7 @@ class Rows:
             is_function = opening[1] == b"PyMethodDef" or self.module_with(table)
             return owner or (None if is_function else "")
         if called_on := opening["object"]:
-            return self._class_of(called_on) or None
+            return self.class_of(called_on) or None
         return (opening[opening.lastindex or 0] or b"").decode() if opening.lastindex else ""
 
     def is_member(self, at: int, owner: str) -> bool:
@@ -83,7 +83,7 @@ class Rows:
         head = re.search(_BASES % re.escape(owner.encode()), self.data)
         if head is None:
             return
-        if head[2] and (base := self._class_of(head[2])):
+        if head[2] and (base := self.class_of(head[2])):
             yield base
         for name in re.findall(rb"\w+(?=\s*(?:,|$))", head[1])[1:]:
             bound = rb"class_\s*<\s*(?:\w*::)*%s\b[^;{]{0,500}?>\s*\w*\s*%s" % (name, _NAMED)

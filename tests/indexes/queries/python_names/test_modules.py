@@ -30,6 +30,13 @@ void initGrain(PyObject* module) {
   m.def("grind_grain", &grind);
   slot_type<Sack>::bind(m, "SackDict");
   log_type(m, "LogDict");
+  add_type<Flour>(module, FlourType, "FlourType", flour_properties);
+  m.def("find_mill", [](py::object given) {
+    Mill m = mill_of(given);
+    return m;
+  });
+  m.def("sell_mill", &sell);
+  auto meal = std::vector<Entry>{{"rye", 1}};
 }
 template <typename T>
 struct slot_type {
@@ -37,6 +44,10 @@ struct slot_type {
     py::class_<slot_type<T>>(m, name).def("size", &T::size);
   }
 };
+template <typename T>
+void add_type(PyObject* module, PyTypeObject& type, const char* name, PyGetSetDef* properties) {
+  PyModule_AddObject(module, name, (PyObject*)&type);
+}
 void log_type(const py::module& m, const char* name) { log(name); }
 void initChaff(py::object given) {
   given.def("blow_chaff", &blow);
@@ -79,6 +90,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("torch._C._mills._wheels.CogList", '"CogList"'),
         ("torch._C.grind_grain", '"grind_grain"'),
         ("torch._C.SackDict", '"SackDict"'),  # its name is given to a template
+        ("torch._C.FlourType", '"FlourType"'),
+        ("torch._C.sell_mill", '"sell_mill"'),  # the lambda before it has another m
         ("torch._C._mills_init", '"_mills_init"'),
     ],
 )
@@ -100,6 +113,7 @@ def test_the_module_is_decided(name: str, text: str, index: Index) -> None:
         "torch._C.turn_wheel",
         "torch._C.LogDict",  # given to a function that binds nothing
         "torch._C._set_sails",
+        "torch._C.rye",  # of no table of methods
     ],
 )
 def test_another_module_that_the_file_names_has_no_such_name(name: str, index: Index) -> None:
@@ -129,7 +143,7 @@ def test_what_nothing_decides_is_no_exact_answer(name: str, index: Index) -> Non
         b'PyTypeObject a = {"q.B" ',
         b";// ",
         b"f(m);f(PyObject* m) {",
-        b"m = m ",
+        b"m = m;\n",
         b"class_",
     ],
 )
