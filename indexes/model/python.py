@@ -20,7 +20,7 @@ class PythonPlace:
     name: str
     location: Location
     is_guess: bool = False
-    """Whether it is a line of C++ that binds the name, and nothing says in which module."""
+    """Whether a line of C++ binds the name, and nothing says for which class or module."""
 
 
 @dataclass(frozen=True, slots=True)

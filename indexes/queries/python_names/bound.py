@@ -92,7 +92,7 @@ class Bound:
         return (*bound[:1], *declared[:1])
 
     def is_guess(self, name: str) -> bool:
-        """Whether a row has a name, and nothing says of which module or class the row is."""
+        """Whether a row has a name, and nothing says for which class or module the row is."""
         return not (
             generated_for(name, self._index.facts) or self._dtype(name) or self._declared(name)
         ) and any(place.is_guess for place in self._in_cpp(name)[:1])
@@ -212,7 +212,7 @@ class Bound:
             return True
         if owner:
             is_set = row["set"] or row["added"]
-            return bool(is_set) or self._rows(path).is_member(row.end(), owner)
+            return True if is_set else self._rows(path).is_member(row.end(), owner)
         if module == _FUNCTIONS:
             return True
         given = row.groupdict()

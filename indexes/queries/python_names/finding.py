@@ -28,7 +28,7 @@ from indexes.source.files import listed, read_file
 PACKAGES = ("torch", "functorch", "torchgen")
 _MOST = 12
 """Most definitions of a bare name."""
-_GUESS = "this line binds the name; no line says in which module"
+_GUESS = "this line binds the name; no line says for which class or module"
 
 
 @kept

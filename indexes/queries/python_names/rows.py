@@ -53,13 +53,14 @@ class Rows:
             return self.class_of(called_on) or None
         return (opening[opening.lastindex or 0] or b"").decode() if opening.lastindex else ""
 
-    def is_member(self, at: int, owner: str) -> bool:
-        """Whether a row may be for a class: tables may be given to a type in another file."""
+    def is_member(self, at: int, owner: str) -> bool | None:
+        """Whether a row is for a class; None if the file does not say it: tables may be given to a
+        type in another file, and macros used for any class."""
         found = self.owner(at)
         if found is None:
             table = (opening := self.opening(at)) and opening["table"]
-            return bool(table) and not self.module_with(table or b"")
-        return found.rpartition(".")[2] in ("", owner)
+            return None if table and not self.module_with(table) else False
+        return found.rpartition(".")[2] == owner if found else None
 
     def module_with(self, table: bytes) -> str:
         """The module whose definition in this file has a table; empty if none has."""

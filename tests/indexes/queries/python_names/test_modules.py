@@ -52,6 +52,8 @@ void log_type(const py::module& m, const char* name) { log(name); }
 void initChaff(py::object given) {
   given.def("blow_chaff", &blow);
 }
+#define WEIGHS(name) \\
+  .def("_weigh", &name)
 static PyMethodDef methods[] = {{"_mills_init", mills_init, METH_NOARGS, nullptr}};
 PyMethodDef* mill_functions() { return methods; }
 static PyMethodDef unclaimed[] = {{"sift_flour", sift, METH_NOARGS, nullptr}};
@@ -126,12 +128,15 @@ def test_another_name_for_something_of_cxx_is_given_by_its_line_first(index: Ind
     assert [one.location.path for one in found.places] == ["torch/mill.py", "torch/csrc/mills.cpp"]
 
 
-@pytest.mark.parametrize("name", ["torch._C._mills.blow_chaff", "torch._C.sift_flour"])
+@pytest.mark.parametrize(
+    "name",
+    ["torch._C._mills.blow_chaff", "torch._C.sift_flour", "torch._C._mills._wheels.Cog._weigh"],
+)
 def test_what_nothing_decides_is_no_exact_answer(name: str, index: Index) -> None:
     found = find(name, index)
     assert found
     assert found.confidence == "by rule"
-    assert "no line says in which module" in found.note
+    assert "no line says for which class or module" in found.note
 
 
 @pytest.mark.parametrize(
