@@ -11,6 +11,7 @@ from indexes.model.python import PythonPlace
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.overloads import generated_for
+from indexes.queries.python_names.generated import tensor_type
 from indexes.queries.python_names.modules import Modules
 from indexes.queries.python_names.rows import CLASS, Rows
 from indexes.queries.python_names.slots import has_slot, slot_function
@@ -78,6 +79,7 @@ class Bound:
             generated_for(name, self._index.facts)
             or self._declared(name)
             or self._dtype(name)
+            or tensor_type(name.replace("._C.", "."), self._index)
             or self._in_cpp(name)
             or (name.startswith("torch._C._") and self._is_module(name))
         )

@@ -9,6 +9,7 @@ import pytest
 
 from indexes.queries.index import Index
 from indexes.queries.python_names import find
+from indexes.queries.python_names.finding import finder_of
 from tests.indexing import grown, line_of
 
 TYPES = """
@@ -101,3 +102,9 @@ def test_where_it_comes_from(name: str, path: str, text: str, index: Index) -> N
 )
 def test_what_is_not_made(name: str, index: Index) -> None:
     assert find(name, index) is None
+
+
+def test_code_may_use_a_tensor_type(index: Index) -> None:
+    names = finder_of(index).names
+    assert names.find("torch.FloatTensor")
+    assert names.find("torch.HalfTensor") is None
