@@ -263,9 +263,11 @@ class Search:
     def _checks(self, known: Known, others: Set[str] = frozenset()) -> bool:
         """Whether a function calls only checks, what they ask and some others."""
         uses = self.facts.sites(known)
-        checks = {use.line for use in uses if is_check(use.name)}
-        rest = {use.line for use in uses if use.name not in others} - checks
-        return bool(uses) and all(self.prices.is_in_check(known, line) for line in rest)
+        rest = [use for use in uses if use.name not in others and not is_check(use.name)]
+        if known.definition.location.line != known.definition.location.end_line:
+            checks = {use.line for use in uses if is_check(use.name)}
+            rest = [use for use in rest if use.line not in checks]
+        return bool(uses) and all(self.prices.is_in_check(known, use.line) for use in rest)
 
 
 def _is_of_layout(key: str, device: str) -> bool:

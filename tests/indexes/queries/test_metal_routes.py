@@ -49,6 +49,12 @@ YAML = """
 - func: shaken_alone(Tensor self) -> Tensor
   dispatch:
     CPU: shaken_alone_cpu
+
+- func: poured(Tensor self) -> Tensor
+  dispatch:
+    MPS: poured_mps
+
+- func: poured_twice(Tensor self) -> Tensor
 """
 COMPOSITES = """
 namespace at::native {
@@ -63,6 +69,7 @@ Tensor shaken(const Tensor& self) { return at::turned_left(self, self); }
 Tensor shaken_twice(const Tensor& self) { return at::shaken(self); }
 Tensor shaken_by_hand(const Tensor& self) { return at::turned_left(self, self); }
 Tensor shaken_hard_once(const Tensor& self) { return at::shaken_hard(self); }
+Tensor poured_twice(const Tensor& self) { return at::poured(self).exp(); }
 Tensor shaken_alone_cpu(const Tensor& self) {
   cpu_kernel(iter, [](float x) { return x; });
   return self;
@@ -110,6 +117,13 @@ static void run_turn(const Tensor& self, const Tensor& other, const std::string&
   }
 }
 static void stir_graph(const Tensor& self) { runMPSGraph(stream, graph, feeds, results); }
+#define CREATE_POURED(name)               \\
+  Tensor name(const Tensor& self) {       \\
+    TORCH_CHECK(self.dim(), "no volume"); \\
+    stir_graph(self);                     \\
+    return self;                          \\
+  }
+CREATE_POURED(poured_mps);
 template <typename scalar_t>
 void stir_layout(const Tensor& self) {
   stir_graph(self);
@@ -211,3 +225,7 @@ def test_a_function_registered_by_hand_is_a_kernel_unless_the_yaml_has_one(
 def test_a_function_that_only_raises_is_no_kernel(index: Index, operator: str, note: str) -> None:
     (only,) = routes(index, operator)
     assert (only.kind, only.note) == ("none", note)
+
+
+def test_a_check_in_a_macro_does_not_hide_the_calls_on_its_line(index: Index) -> None:
+    assert [one.symbol for one in routes(index, "poured_twice")] == ["at::native::stir_graph"]
