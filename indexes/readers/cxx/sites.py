@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from indexes.model.files import PACK, Branch, Call
-from indexes.model.idioms import VENDOR_NAMESPACES
+from indexes.model.idioms import VENDOR_NAMESPACES, close
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import BY_NAME, SCHEMA, Site, call_sites
 from indexes.readers.cxx.brackets import Brackets
@@ -52,6 +52,11 @@ _LOOP = regex(
     r"\b(for|while|(?:std::)?mem(?:cpy|move)|std::(?:nth_element|(?:stable_|partial_)?sort|transform"
     r"|accumulate|inner_product|(?:copy|fill)(?:_n)?))\s*\("
 )
+_WALKED = regex(r"\([^;?]*?\b(\w+)\]?\s*:(?!:)")
+"""The head of a ``for`` over a list: ``(const auto& size : sizes)``."""
+_WORD, _INDEX = regex(r"\w+"), regex(r"\[([^\[\]]*)\]")
+_COLLECTS = regex(r"\s*(\{\s*)?[\w.>-]+(?:\.|->)(?:push|emplace)_back\s*\([^;{}]*\)\s*;(?(1)\s*\})")
+"""A statement that adds to a list."""
 _DATA = frozenset("data_ptr const_data_ptr mutable_data_ptr accessor packed_accessor".split())
 _POINTER = regex(
     r"(?:_t|\b[A-Z]{1,2}\d?|\b(?:float|double|int|char|bool|BFloat16|Half))\s*(?:const\s*)?\*|Accessor<",
@@ -152,8 +157,24 @@ class Reader:
         """The first loop in a body that gets the address of elements or is given it."""
         if not (_POINTER.search(parameters) or any(site.name in _DATA for site in sites)):
             return []
-        found = _LOOP.search(self.text.plain, start, end)
+        loops = _LOOP.finditer(self.text.plain, start, end)
+        found = next((one for one in loops if not self._walks_list(one.end() - 1)), None)
         return [(found.start(), found[1], "", LOOP, "", "", "")] if found else []
+
+    def _walks_list(self, opened: int) -> bool:
+        """Whether a loop only makes a list, or runs over one that holds no indices."""
+        text = self.text.plain
+        closed = close(text, opened)
+        if _COLLECTS.match(text, closed + 1):
+            return True
+        walked = _WALKED.match(text, opened, closed)
+        if walked is None or "irange" in text[walked.end() : closed]:
+            return False
+        opened = text.find("{", closed)
+        is_block = opened > 0 and not text[closed + 1 : opened].strip()
+        ends = close(text, opened, "{}") if is_block else text.find(";", closed)
+        indices = _INDEX.findall(text, closed, ends)
+        return not any(walked[1] in _WORD.findall(one) for one in indices)
 
     def _as_declared(self, rows: list[Row], start: int, end: int) -> list[Row]:
         """Calls with names replaced by the body's ``using`` declarations."""

@@ -274,6 +274,11 @@ def loops(body: str, parameters: str, path: str) -> list[str]:
         ("auto p = x.data_ptr<float>(); std::sort(p, p + 8);", "Tensor x", ["std::sort"]),
         ("memcpy(x.data_ptr(), from, 8);", "Tensor x, void* from", ["memcpy"]),
         ("for (int i = 0; i < x.dim(); i++) check(x, i);", "Tensor x", []),
+        ("for (auto i : c10::irange(n)) sizes.push_back(from[i]);", "const int64_t* from", []),
+        ("for (auto p = from; p != end; p++) { all.push_back(*p); }", "const int64_t* from", []),
+        ("for (const auto& [x, y] : lists) { run(x); }", "scalar_t* to", []),
+        ("for (auto& x : all) {\n for (int i = 0; i < 8; i++) to[i] = x; }", "int* to", ["for"]),
+        ("for (const std::string& x : all) run(x); memcpy(to, from, 8);", "int* to", ["memcpy"]),
         ("std::sort(sizes.begin(), sizes.end());", "std::vector<int> sizes", []),
     ],
 )
