@@ -163,7 +163,7 @@ class SwitchPaths:
         return frozenset(step.key for path in self.paths for step in path.steps)
 
 
-KeyUseKind = Literal["includes", "excludes", "tensor", "set", "returns", "asks", "names"]
+KeyUseKind = Literal["includes", "excludes", "tensor", "removes", "set", "returns", "asks", "names"]
 KeyKind = Literal["runtime", "per backend", "alias", "functionality"]
 
 
@@ -172,8 +172,8 @@ class KeyUse:
     """A line of C++ that names a dispatch key, or a set with it."""
 
     what: KeyUseKind
-    """A guard or setter of the thread's included or excluded set, a tensor's own set, a named set
-    of keys, a function that returns it, a membership test, anything else."""
+    """A guard or setter of the thread's included or excluded set, a tensor's own set, what takes it
+    out of a set, a named set of keys, what returns it, a membership test, anything else."""
     text: str
     location: Location
     function: str

@@ -77,6 +77,7 @@ _USES = {
     "includes": "added to the thread's included set by",
     "excludes": "added to the thread's excluded set by",
     "tensor": "added to the key set of tensors by",
+    "removes": "taken out of a set by",
     "set": "in named sets",
     "returns": "returned by",
     "asks": "tested for by",

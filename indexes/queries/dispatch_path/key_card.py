@@ -34,11 +34,12 @@ _USES: tuple[tuple[KeyUseKind, Any], ...] = (
     ),
     ("tensor", regex(r"\bkey_set_?\s*=|TensorImpl|make_tensor|\.add\s*\(")),
 )
-_ORDER = ("includes", "excludes", "tensor", "set", "returns", "asks", "names")
+_ORDER = ("includes", "excludes", "tensor", "removes", "set", "returns", "asks", "names")
 _SETTING = ("includes", "excludes")
 _LISTS = regex(r"[(\w]\{")
 _END = regex(r";|\{[ \t]*\n")
 _RETURNED = regex(r"\breturn\s+(?:(?:\w+::)*DispatchKeySet\s*[({]+\s*)?(?:\w+::)*$")
+_REMOVED = regex(r"\.remove\s*\(\s*(?:\w+::)*$")
 _INITIALISED = regex(r"(\w+)\s*[({]\s*(?:\w+::)*$")
 _ASSIGNED = regex(r"(\w+)\s*=\s*(?:\w+::)*$")
 _FURTHER = 800
@@ -259,6 +260,8 @@ def _kind_of(clean: str, at: int) -> KeyUseKind:
     before, behind = _statement(clean, at)
     if _RETURNED.search(before):
         return "returns"
+    if _REMOVED.search(before):
+        return "removes"
     for kind, form in _USES:
         if form.search(before + behind):
             return kind

@@ -171,8 +171,13 @@ class _Owners:
 
 
 def _names(reviewers: Reviewers, path: str) -> tuple[str, ...]:
-    found = (name for one in reviewers.asked(path) if one.rule != "*" for name in one.who)
-    return tuple(dict.fromkeys(found))
+    """The reviewers that lists name, each once: a login is ``@albanD`` in one and ``alband`` in
+    another."""
+    found: dict[str, str] = {}
+    for one in reviewers.asked(path):
+        for name in one.who if one.rule != "*" else ():
+            found.setdefault(name.removeprefix("@").lower(), name)
+    return tuple(found.values())
 
 
 # ------------------------------------------------------------------------------ filter

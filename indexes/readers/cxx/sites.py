@@ -55,8 +55,11 @@ _LOOP = regex(
 _WALKED = regex(r"\([^;?]*?\b(\w+)\]?\s*:(?!:)")
 """The head of a ``for`` over a list: ``(const auto& size : sizes)``."""
 _WORD, _INDEX = regex(r"\w+"), regex(r"\[([^\[\]]*)\]")
-_COLLECTS = regex(r"\s*(\{\s*)?[\w.>-]+(?:\.|->)(?:push|emplace)_back\s*\([^;{}]*\)\s*;(?(1)\s*\})")
-"""A statement that adds to a list."""
+_COLLECTS = regex(
+    r"\s*(\{\s*)?(?:[\w.>-]+(?:\.|->)(?:push|emplace)_back|TORCH_\w*CHECK\w*)"
+    r"\s*\([^;{}]*\)\s*;(?(1)\s*\})"
+)
+"""A statement that adds to a list or checks."""
 _DATA = frozenset("data_ptr const_data_ptr mutable_data_ptr accessor packed_accessor".split())
 _POINTER = regex(
     r"(?:_t|\b[A-Z]{1,2}\d?|\b(?:float|double|int|char|bool|BFloat16|Half))\s*(?:const\s*)?\*|Accessor<",
@@ -162,7 +165,7 @@ class Reader:
         return [(found.start(), found[1], "", LOOP, "", "", "")] if found else []
 
     def _walks_list(self, opened: int) -> bool:
-        """Whether a loop only makes a list, or runs over one that holds no indices."""
+        """Whether a loop only makes a list or checks, or runs over a list that holds no indices."""
         text = self.text.plain
         closed = close(text, opened)
         if _COLLECTS.match(text, closed + 1):

@@ -39,6 +39,10 @@ struct Below {
 bool asked(const Tensor& x) {
   return x.key_set().has(DispatchKey::AutocastCPU);
 }
+
+void Wrapper::forget() {
+  key_set_ = key_set_.remove(c10::DispatchKey::AutocastCPU);
+}
 """
 
 
@@ -60,6 +64,7 @@ def test_who_sets_a_key(index: Index) -> None:
     assert "aten/src/ATen/setters.cpp:17" in excludes  # a member that is a guard
     assert lines(card, "returns") >= {"aten/src/ATen/setters.cpp:5"}
     assert "aten/src/ATen/setters.cpp:22" in lines(card, "asks")
+    assert lines(card, "removes") == {"aten/src/ATen/setters.cpp:26"}
     assert "c10/core/DispatchKeySet.h:6" in lines(card, "set")
     setter = next(use for use in card.uses if str(use.location).endswith("setters.cpp:13"))
     assert setter.function == "set_enabled"

@@ -285,7 +285,7 @@ def write_tests(root: Path) -> None:
                 '# Owner(s): ["module: autograd"]\n'
                 "class TestAutograd(TestCase):\n    def test_lonely(self): ...\n"
             ),
-            "CODEOWNERS": "\n/aten/src/ATen/native/ @kernel-people\n",
+            "CODEOWNERS": "\n/aten/src/ATen/native/ @kernel-people @Kernel-People\n",
             "test/test_mps.py": (
                 "UNIMPLEMENTED_XFAILLIST = {\n    'lonely': None,\n    'twice': [torch.uint8],\n}\n"
             ),

@@ -276,6 +276,7 @@ def loops(body: str, parameters: str, path: str) -> list[str]:
         ("for (int i = 0; i < x.dim(); i++) check(x, i);", "Tensor x", []),
         ("for (auto i : c10::irange(n)) sizes.push_back(from[i]);", "const int64_t* from", []),
         ("for (auto p = from; p != end; p++) { all.push_back(*p); }", "const int64_t* from", []),
+        ("for (int i = 0; i < n; i++) { TORCH_CHECK(to[i] > 0, i); }", "int* to", []),
         ("for (const auto& [x, y] : lists) { run(x); }", "scalar_t* to", []),
         ("for (auto& x : all) {\n for (int i = 0; i < 8; i++) to[i] = x; }", "int* to", ["for"]),
         ("for (const std::string& x : all) run(x); memcpy(to, from, 8);", "int* to", ["memcpy"]),
