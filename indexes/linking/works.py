@@ -18,7 +18,7 @@ from indexes.linking.visible import is_header, is_metal_kernel
 from indexes.model.idioms import LOOPS, VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
-from indexes.model.vocabulary import NativeFunction, Work
+from indexes.model.vocabulary import Definition, NativeFunction, Work
 
 ComputingKind = Literal["loop", "launch", "library", "graph", "metal"]
 """How a function computes: loop over elements, kernel launch, library call, MPSGraph, Metal
@@ -275,6 +275,21 @@ class Works:
 
     def _is_aside(self, node: Node) -> bool:
         return node.kind == "operator" and self.operator(str(node.what)) != "dispatches"
+
+    def is_specialised(self, edge: Edge) -> bool:
+        """Whether a function is of a class specialized for one type; C++ prefers the template."""
+        edges = self.facts.edges(edge.caller) if edge.kind == "functor" else ()
+        same = {one.target for one in edges if (one.line, one.symbol) == (edge.line, edge.symbol)}
+        found = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+        others = (self.facts.by_id(one) for one in same if isinstance(one, int))
+        return any(found and one and _is_before(one.definition, found.definition) for one in others)
+
+
+def _is_before(one: Definition, other: Definition) -> bool:
+    if (one.scope, one.parameters) != (other.scope, other.parameters):
+        return False
+    place, later = one.location, other.location
+    return place.path == later.path and place.line < later.line
 
 
 def is_plain_loop(edge: Edge) -> bool:

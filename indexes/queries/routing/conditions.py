@@ -22,7 +22,7 @@ from indexes.linking.usual_conditions import (
 )
 from indexes.linking.works import is_generic, is_named_shader
 from indexes.model.regex import regex
-from indexes.model.vocabulary import Choice, Definition, Location, NativeFunction
+from indexes.model.vocabulary import Choice, Location, NativeFunction
 from indexes.queries.routing.argument_values import Given, Walk, without_answers
 from indexes.store.lookup import Lookup
 
@@ -97,13 +97,19 @@ class Order:
         if edge in computing:
             around = () if edge.kind == "shader" else calls
             others = [*computing, *(one for one in around if self._leads(one, device))]
-        elif self._dispatches(edge, device):
-            passed = self._passed_with(edge, (*computing, *calls), device, defaults)
-            others = [o for o in passed if o in computing or self._dispatches(o, device)]
         else:
-            return False
+            others = self._steps_beside(edge, device, defaults)
         following = partial(self._following, device=device, defaults=defaults)
         return bool(following(edge, others)) or any(following(one, [edge]) for one in others)
+
+    def _steps_beside(self, edge: Edge, device: str, defaults: Defaults) -> list[Edge]:
+        """What computes where a call is passed: for a function that computes other such functions,
+        else what is dispatched or computes in the body itself."""
+        (computing, calls), step = self._parts(edge.caller), self._step(edge, device)
+        passed = self._passed_with(edge, (*computing, *calls), device, defaults) if step else ()
+        if step == "computes":
+            return [o for o in passed if o not in computing and self._step(o, device) == step]
+        return [o for o in passed if o in computing or self._step(o, device) == "dispatches"]
 
     def _passed_with(
         self, edge: Edge, others: Iterable[Edge], device: str, defaults: Defaults
@@ -119,11 +125,20 @@ class Order:
             if all(cases.get(_switch(c.text), c.text) == c.text for c in self.choices(one))
         ]
 
-    def _dispatches(self, edge: Edge, device: str) -> bool:
-        """Whether a call leads to what computes, by a stub or by an operator not beside that."""
+    def _step(self, edge: Edge, device: str) -> str:
+        """How a call leads to what computes: by a stub or an operator not beside that, to a
+        function that computes, or to one that helps; empty if it does not."""
         is_operator = edge.kind == "operator"
-        is_one = is_operator and self.works.operator(str(edge.target)) == "dispatches"
-        return (is_one or edge.kind == "stub") and self._leads(edge, device)
+        is_beside = is_operator and self.works.operator(str(edge.target)) != "dispatches"
+        if (
+            is_beside
+            or edge.kind not in ("call", "operator", "stub")
+            or not self._leads(edge, device)
+        ):
+            return ""
+        if edge.kind == "call" and isinstance(edge.target, int):
+            return "computes" if self.works.computing(edge.target) else "helps"
+        return "dispatches"
 
     def _find_parts(self, caller: int) -> tuple[Sequence[Edge], Sequence[Edge]]:
         """The computing and other calls of a body."""
@@ -204,24 +219,9 @@ class Order:
             return "otherwise" if choice.arm == "then" else "then"
         return "case" if choice.arm == "then" else choice.arm
 
-    def is_specialised(self, edge: Edge) -> bool:
-        """Whether a function is of a class specialized for one type; C++ prefers the template."""
-        edges = self.facts.edges(edge.caller) if edge.kind == "functor" else ()
-        same = {one.target for one in edges if (one.line, one.symbol) == (edge.line, edge.symbol)}
-        found = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
-        others = (self.facts.by_id(one) for one in same if isinstance(one, int))
-        return any(found and one and _is_before(one.definition, found.definition) for one in others)
-
 
 def _switch(text: str) -> str:
     return text.partition(" case ")[0]
-
-
-def _is_before(one: Definition, other: Definition) -> bool:
-    if (one.scope, one.parameters) != (other.scope, other.parameters):
-        return False
-    place, later = one.location, other.location
-    return place.path == later.path and place.line < later.line
 
 
 class Conditions:

@@ -382,7 +382,7 @@ class Prices:
             if is_of_operator(known, base):
                 price -= _STEP - 0.1
             price += self._kernel_price(number, base, step, walk)
-            price += _RARE * self.order.is_specialised(step.why)
+            price += _RARE * self.works.is_specialised(step.why)
         return price
 
     def _is_of_other_tensors(self, scope: str, edge: Edge, native: NativeFunction) -> bool:

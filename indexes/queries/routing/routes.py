@@ -381,9 +381,15 @@ class _Finder:
             return "by rule"
         sure = {s.why.confidence for s in steps if isinstance(s.why, (Edge, KernelRow))}
         edges = (*(s.why for s in steps), end.edge)
-        if any(isinstance(one, Edge) and self._is_of_many(walk, one) for one in edges):
+        is_of_many = any(isinstance(one, Edge) and self._is_of_many(walk, one) for one in edges)
+        if is_of_many or any(map(self._may_view, steps)):
             sure.add("by rule")
         return next((one for one in ("ambiguous", "by rule") if one in sure), "exact")
+
+    def _may_view(self, step: Step) -> bool:
+        """Whether a step leads to an operator that copies only where it can't make a view."""
+        native = self.facts.native(str(step.lower.what)) if step.lower.kind == "operator" else None
+        return native is not None and is_view(parse_schema(native.schema))
 
     def _is_of_many(self, walk: Walk, edge: Edge) -> bool:
         """Whether an edge is one of several computing steps of a body, one after the other."""

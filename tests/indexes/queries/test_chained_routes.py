@@ -54,6 +54,25 @@ YAML = f"""
   dispatch:
     CPU: either_cpu
 
+- func: in_parts(Tensor self) -> Tensor
+  dispatch:
+    CPU: in_parts_cpu
+
+- func: after_helper(Tensor self) -> Tensor
+  dispatch:
+    CPU: after_helper_cpu
+
+- func: named_part(Tensor self) -> Tensor
+  dispatch:
+    CPU: named_part_cpu
+
+- func: halves(Tensor(a) self, int n) -> Tensor(a)
+  variants: method
+
+- func: in_halves(Tensor self) -> Tensor
+  dispatch:
+    CPU: in_halves_cpu
+
 - func: pour_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
   dispatch:
     CPU: pour_cpu_
@@ -92,6 +111,28 @@ Tensor either_cpu(const Tensor& self, int64_t n) {{
   }}
   return at::shut(self);
 }}
+static Tensor first_part(const Tensor& self) {{ {LOOP} }}
+static Tensor last_part(const Tensor& self) {{ {LOOP} }}
+Tensor in_parts_cpu(const Tensor& self) {{
+  first_part(self);
+  return last_part(self);
+}}
+static Tensor after_helper_rows(const Tensor& self) {{ return at::shut(self); }}
+Tensor after_helper_cpu(const Tensor& self) {{
+  at::both(self);
+  return after_helper_rows(self);
+}}
+Tensor named_part_cpu(const Tensor& self) {{
+  at::turned(self);
+  return last_part(self);
+}}
+Tensor halves(const Tensor& self, int64_t n) {{
+  if (self.is_odd(n)) {{
+    return self.alias();
+  }}
+  return at::turned(self);
+}}
+Tensor in_halves_cpu(const Tensor& self) {{ return self.halves(2); }}
 Tensor& pour_cpu_(Tensor& self, const Tensor& src, bool non_blocking) {{ {LOOP} }}
 Tensor poured(const Tensor& self, const Tensor& src, {OPTIONS}) {{
   auto result = at::empty(self.sizes(), self.options());
@@ -118,6 +159,19 @@ def test_what_is_called_on_a_result_comes_later(index: Index) -> None:
 
 def test_one_of_several_operators_in_sequence_is_chosen_by_rule(index: Index) -> None:
     assert [usual(index, one).confidence for one in ("both", "either")] == ["by rule", "exact"]
+
+
+@pytest.mark.parametrize(
+    ("operator", "confidence"),
+    [
+        ("in_parts", "by rule"),  # two functions that compute
+        ("after_helper", "by rule"),  # the function only calls an operator, as the line before it
+        ("named_part", "exact"),
+        ("in_halves", "by rule"),  # a view, if the tensor allows it
+    ],
+)
+def test_one_of_several_functions_in_sequence(index: Index, operator: str, confidence: str) -> None:
+    assert usual(index, operator).confidence == confidence
 
 
 def test_a_new_tensor_is_not_filled_where_what_fills_it_has_no_kernel(index: Index) -> None:
