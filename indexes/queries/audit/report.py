@@ -7,7 +7,7 @@ by another rule, the running torch, or tables verified by hand.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -60,7 +60,7 @@ def measures(
 ) -> Iterator[Measure]:
     """Each measure as it is done."""
     rows = list(index.kernel_rows())
-    yield pairs(rows, index.source.kind != "wheel")
+    yield pairs(index, rows)
     yield kernel_lines(index, rows)
     yield registrations(index)
     yield stubs(index, rows)
@@ -80,15 +80,19 @@ def measures(
 # ------------------------------------------------------------------------------ links
 
 
-def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
-    """Every (overload, dispatch key), by how its kernel was found."""
+def pairs(index: Index, rows: Iterable[KernelRow]) -> Measure:
+    """Every (overload, dispatch key), by how its kernel was found; "elsewhere", if no C++ file of
+    the tree names it, as those of MTIA."""
+    has_sources = index.source.kind != "wheel"
     counts: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
     short = []
-    for row in rows:
-        verdict = row.confidence if row.definitions else row.kind
-        if not row.definitions and row.kind not in ("generated", "missing"):
-            verdict = "missing"
+    verdicts = [(row, _verdict(row)) for row in rows]
+    lacking = {row.symbol for row, verdict in verdicts if verdict == "missing"}
+    unnamed = _unnamed(index, lacking) if has_sources else frozenset()
+    for row, verdict in verdicts:
+        if verdict == "missing" and row.symbol in unnamed:
+            verdict = "elsewhere"
         counts[verdict] += 1
         kinds[f"of kind {row.kind}"] += 1
         if verdict in ("ambiguous", "missing"):
@@ -99,6 +103,21 @@ def pairs(rows: Iterable[KernelRow], has_sources: bool) -> Measure:
     shown = tuple(short if has_sources else ())
     name = "(overload, key) pairs with a kernel"
     return Measure(name, "at least 99.5 %", total, {**counts, **kinds}, met, shown)
+
+
+def _verdict(row: KernelRow) -> str:
+    if row.definitions or row.kind == "generated":
+        return row.confidence if row.definitions else row.kind
+    return "missing"
+
+
+def _unnamed(index: Index, symbols: Set[str]) -> Set[str]:
+    """The symbols whose names are in no C++ file."""
+    names = {symbol: symbol.rpartition("::")[2].encode() for symbol in symbols}
+    for path in index.facts.paths("cpp") if names else ():
+        text = index.source.content(path)
+        names = {symbol: name for symbol, name in names.items() if name not in text}
+    return names.keys()
 
 
 def kernel_lines(index: Index, rows: Iterable[KernelRow]) -> Measure:

@@ -18,7 +18,7 @@ from indexes.queries.audit.checks import (
     misplaced_registrations,
 )
 from indexes.queries.audit.measure import Measure
-from indexes.queries.audit.report import measures
+from indexes.queries.audit.report import measures, pairs
 from indexes.queries.index import Index
 
 
@@ -89,6 +89,15 @@ def test_an_entry_that_is_missing_is_noticed(tree_index: Index) -> None:
     _, wrong = misplaced_formulas(entries[1:], tree_index)
     assert len(wrong) == 1
     assert entries[0].op in wrong[0]
+
+
+def test_a_kernel_that_no_file_names_is_elsewhere(tree_index: Index) -> None:
+    row = next(r for r in tree_index.kernel_rows() if r.kind == "plain" and r.definitions)
+    lost = row._replace(definitions=(), kind="missing")  # the tree has it
+    away = lost._replace(symbol="at::native::kernel_of_another_repository")
+    measure = pairs(tree_index, [lost, away])
+    assert (measure.counts["missing"], measure.counts["elsewhere"]) == (1, 1)
+    assert len(measure.short) == 1
 
 
 def test_tables_of_right_answers(tree_index: Index, tmp_path: Path) -> None:
