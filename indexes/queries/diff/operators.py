@@ -16,6 +16,7 @@ from indexes.readers.yaml.derivatives import Deprecated
 
 _REMOVED = "check_forward_backward_compatibility: an overload of the version before must stay"
 _ADDED = "check_forward_backward_compatibility: a new overload breaks no caller"
+_WITHOUT_SCHEMA = "higher_order::"
 _KEPT = "FunctionSchema::isBackwardCompatibleWith holds"
 _KEPT_FORWARD = "FunctionSchema::isForwardCompatibleWith holds"
 _FIELDS = (
@@ -60,12 +61,20 @@ def _registered(functions: Natives) -> dict[str, dict[str, Row]]:
 
 def _removed(old: NativeFunction) -> Change:
     change = _changed("operator", old, _origin(old), Side(old.schema, old.location), None)
-    return replace(change, backward="breaking", rules=(_REMOVED,))
+    return _judged(change, old, "breaking", _REMOVED)
 
 
 def _added(new: NativeFunction) -> Change:
     change = _changed("operator", new, _origin(new), None, Side(new.schema, new.location))
-    return replace(change, backward="compatible", rules=(_ADDED,))
+    return _judged(change, new, "compatible", _ADDED)
+
+
+def _judged(change: Change, function: NativeFunction, verdict: Verdict, rule: str) -> Change:
+    """A change with the verdict of the check, which compares schemas: operators that take functions
+    have none."""
+    if function.space == _WITHOUT_SCHEMA:
+        return change
+    return replace(change, backward=verdict, rules=(rule,))
 
 
 def _origin(function: NativeFunction) -> str:

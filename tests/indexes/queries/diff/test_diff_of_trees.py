@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.diff.compare import compare, select
 from indexes.queries.diff.model import Change, Diff
+from indexes.queries.diff.operators import operator_changes
 from indexes.queries.index import Index
 from indexes.source.source import Source
 from indexes.source.versions import open_version
@@ -83,6 +85,9 @@ def diff(repo: Path, tmp_path_factory: pytest.TempPathFactory) -> Diff:
         return compare(one, other)
 
 
+HIGHER = ("higher_order::cond", "prims::cond")
+
+
 def of(diff: Diff, *facets: str) -> list[Change]:
     return [change for change in diff.changes if change.facet in facets]
 
@@ -92,6 +97,16 @@ def test_operators_that_went_and_came(diff: Diff) -> None:
     assert (removed.what, removed.ops, removed.backward) == ("removed", ("abs",), "breaking")
     assert (added.what, added.ops, added.backward) == ("added", ("abs_of",), "compatible")
     assert f"allow-listed until 2099-01-02: {CHECK}:3" in removed.rules
+
+
+def test_an_operator_that_takes_functions_has_no_schema_to_keep() -> None:
+    where = Location("torch/_higher_order_ops/cond.py", 1)
+    named = [NativeFunction(one, "", f"{one}(...) -> ?", where, {}, None) for one in HIGHER]
+    silent, said = operator_changes({one.name: one for one in named}, {})
+    assert [(one.backward, bool(one.rules)) for one in (silent, said)] == [
+        ("", False),
+        ("breaking", True),
+    ]
 
 
 def test_a_schema_with_its_verdict(diff: Diff) -> None:
