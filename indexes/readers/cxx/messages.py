@@ -24,8 +24,8 @@ _CHOSEN = regex(r"(?:\?|(?<!:):|[=!]=)\Z")
 """Text before an operand of a conditional or of a comparison."""
 _NOTHING = (",", "<<", "+")
 """What joins literals to one text."""
-_NEXT = regex(r"\)\s*\n\s*[A-Z][A-Z0-9_]+\(")
-"""The end of a macro without a semicolon, before the next."""
+_NEXT = regex(r"\)\s*\n\s*(?:[A-Z][A-Z0-9_]+\(|(?:return|if|for|while|switch|auto|const)\b)")
+"""The end of a macro without a semicolon, before the next or another statement."""
 _BEFORE = 200
 _LONGEST = 60
 """Characters before a parenthesis that may hold the called name."""

@@ -55,6 +55,11 @@ def test_a_macro_without_semicolon_ends_where_the_next_begins() -> None:
     assert told(code) == [(2, 3, "TORCH_CHECK", "one of it"), (4, 4, "TORCH_CHECK", "two of it")]
 
 
+def test_a_macro_without_semicolon_ends_before_a_statement() -> None:
+    code = 'int f() {\n  TORCH_CHECK(a, "one of it")\n  return g(a, "normal");\n}\n'
+    assert told(code) == [(2, 2, "TORCH_CHECK", "one of it")]
+
+
 def test_bodies_of_macros_tell_too() -> None:
     code = '#define IT(x) \\\n  do { \\\n    TORCH_CHECK(x, #x, " is not so"); \\\n  } while (0)\n'
     assert told(code) == [(3, 3, "TORCH_CHECK", "is not so")]
