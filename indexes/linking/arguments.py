@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
+from itertools import zip_longest
 
 from indexes.codegen.cpp_types import normalize, split_parameters, written_parameters
 from indexes.linking.facts import Call, Facts, Known, arguments_of, by_hand
 from indexes.linking.visible import plain_scope
-from indexes.model.files import PACK
+from indexes.model.files import GIVEN_SEPARATOR, PACK
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, parse_schema
 from indexes.model.vocabulary import NativeFunction
@@ -76,8 +77,36 @@ def chosen(
     scored = _scored(candidates, marks, returned, given, all_given=True)
     if not scored:  # defaults stand where a function is declared, not where it is defined
         scored = _scored(candidates, marks, returned, given, all_given=False)
+    found = _best(scored)
+    able = [one for _, one in scored]
+    literals = list(_literals(call, marks)) if len(found) < len(able) else []
+    if any(literals) and _by_pointers(able, marks, returned):
+        marks = [UNKNOWN if one else mark for one, mark in zip(literals, marks, strict=True)]
+        return _best(_scored(able, marks, returned, given, all_given=False))
+    return found
+
+
+def _best(scored: Sequence[tuple[int, Known]]) -> list[Known]:
     best = max((score for score, _ in scored), default=-1)
     return [one for score, one in scored if score == best]
+
+
+def _literals(call: Call, marks: Sequence[str]) -> Iterator[bool]:
+    """Whether each argument is a number in writing, which converts to all types of numbers."""
+    texts = call.given.split(GIVEN_SEPARATOR)
+    for mark, text in zip_longest(marks, texts[: len(marks)], fillvalue=""):
+        yield mark.rpartition("=")[2] in _NUMBERS and text[:1].isdigit()
+
+
+def _by_pointers(candidates: Sequence[Known], marks: Sequence[str], returned: Returned) -> bool:
+    """Whether a pointer of unknown type decides, as ``data_ptr<scalar_t>()``."""
+    listed = [split_parameters(one.definition.parameters) for one in candidates]
+    for at, mark in enumerate(marks):
+        if mark == UNKNOWN or (mark[0] == "." and one_letter(returned(mark[1:])) == UNKNOWN):
+            types = {normalize(one[at]) for one in listed if len(one) > at}
+            if len(types) > 1 and all("*" in one for one in types):
+                return True
+    return False
 
 
 def able(call: Call, candidates: Sequence[Known], returned: Returned) -> list[Known]:

@@ -28,8 +28,8 @@ def function(number: int, parameters: str) -> Known:
     return Known(number, Definition("f", "at", "function", Location("f.cpp", number), parameters))
 
 
-def meant(arguments: str, *candidates: Known) -> list[int]:
-    call = Call("f", "at", 1, "call", "", arguments)
+def meant(arguments: str, *candidates: Known, given: str = "") -> list[int]:
+    call = Call("f", "at", 1, "call", "", arguments, given=given)
     return [one.id for one in chosen(call, candidates, lambda name: "?")]
 
 
@@ -42,6 +42,15 @@ def test_one_that_takes_as_many_arguments_comes_before_defaults() -> None:
     longer = function(1, "const Tensor& x, int64_t dim, bool keepdim")
     exact = function(2, "const Tensor& x, int64_t dim")
     assert meant("T i", longer, exact) == [2]
+
+
+def test_a_pointer_of_unknown_type_decides_and_not_a_number_in_writing() -> None:
+    floats = function(1, "int64_t n, float alpha, const float* x")
+    integers = function(2, "int64_t n, int64_t alpha, const int64_t* x")
+    assert meant("i i .data_ptr", floats, integers, given=",1") == [1, 2]
+    assert meant("i i ?", floats, integers, given="n,alpha") == [2]
+    same = function(3, "int64_t n, float alpha, const int64_t* x")
+    assert meant("i i ?", same, integers, given="n,1") == [2]
 
 
 def test_more_arguments_than_parameters_mean_something_else() -> None:
