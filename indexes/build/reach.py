@@ -4,7 +4,7 @@ composite ones by the operators that they call."""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
@@ -12,6 +12,7 @@ from typing import NamedTuple
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import TO_DEFINITIONS, TO_OPERATORS, TO_STUBS
 from indexes.linking.graph import DEVICES
+from indexes.linking.usual_conditions import is_for_other_tensors
 from indexes.linking.works import schema_work
 from indexes.model.vocabulary import NativeFunction, OperatorSummary
 from indexes.store.index_file import Store
@@ -60,7 +61,7 @@ def keep_reach(store: Store) -> None:
     for stub, device in store.query(_REGISTERED):
         stubs[stub].add(device)
     steps = _steps(store)
-    callees = _callees(operators, steps)
+    callees = _callees(operators, _steps(store, _for_other_tensors(operators)), steps)
     own = {name: _own(one, operators) for name, one in summaries.items()}
     reached = _reached(summaries, {**stubs, **own}, callees)
     callers = _callers(operators, steps)
@@ -122,13 +123,15 @@ def _handed_on(facts: set[str], caller: OperatorSummary) -> set[str]:
 # ---------------------------------------------------------------------- what kernels call
 
 
-def _callees(operators: Lookup, steps: _Steps) -> dict[str, set[str]]:
-    """The operators that each operator's composite kernels call, those that may compute first."""
+def _callees(operators: Lookup, plain: _Steps, steps: _Steps) -> dict[str, set[str]]:
+    """The operators that each operator's composite kernels call, those that may compute first;
+    where plain tensors meet any, only these."""
     natives = {one.full_name: one for one in operators.natives()}
     aside = {name for name, one in natives.items() if _is_aside(one, operators)}
     found: dict[str, set[str]] = defaultdict(set)
     for op, kind, linked, source in operators.store.query(_COMPOSITE):
-        called = _called(numbers(linked), steps) - {op}
+        start = numbers(linked)
+        called = (_called(start, plain) - {op}) or (_called(start, steps) - {op})
         if kind == "python":
             called |= {source} - {op}
         if kind == "generated" and (made := called_by_generated(natives[op], operators.overloads)):
@@ -179,13 +182,27 @@ _KERNELS = (
 )
 
 
-def _steps(store: Store) -> _Steps:
-    """The edges of each definition: to definitions by number, to operators by name."""
+def _steps(store: Store, left_out: Collection[tuple[int, int]] = ()) -> _Steps:
+    """The edges of each definition: to definitions by number, to operators by name; without those
+    in some of its branches."""
     kinds = ",".join(f"'{kind}'" for kind in sorted(_STEPS - {"macro"}))
     found: _Steps = {}
-    for caller, target in store.query(f"SELECT caller,target FROM edges WHERE kind IN ({kinds})"):
-        found.setdefault(caller, []).append(target)
+    sql = f"SELECT caller,branch,target FROM edges WHERE kind IN ({kinds})"
+    for caller, branch, target in store.query(sql):
+        if (caller, branch) not in left_out:
+            found.setdefault(caller, []).append(target)
     return found
+
+
+def _for_other_tensors(operators: Lookup) -> set[tuple[int, int]]:
+    """The branches of definitions that plain tensors never take: ``if (self.is_quantized())``."""
+    callers = operators.store.column("SELECT DISTINCT caller FROM edges WHERE branch")
+    return {
+        (caller, number)
+        for caller in callers
+        for number, choices in enumerate(operators.conditions_of(caller))
+        if any(map(is_for_other_tensors, choices))
+    }
 
 
 def _called(start: Iterable[int], steps: _Steps) -> set[str]:

@@ -17,9 +17,11 @@ from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
 
+_OTHER_TENSORS = r"is_?sparse|Sparse|is_?quantized|qscheme|isQIntType|is_?nested|\bis_mkldnn"
+"""Asks whether a tensor is of another layout or quantized: of other dispatch keys."""
 _NEVER = regex(
-    r"[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bsize(?:\d*|\([^()]+\))\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b|is_?sparse|Sparse|is_?quantized|qscheme|isQIntType"
-    r"|is_?nested|\bis_mkldnn|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
+    rf"{_OTHER_TENSORS}|[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bsize(?:\d*|\([^()]+\))\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b"
+    r"|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
     r"|is_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
@@ -267,6 +269,16 @@ def is_of_one_value(choice: Choice) -> bool:
 def is_of_few(choice: Choice) -> bool:
     """Whether a branch is for few elements: ``if (rows * columns < 400)``."""
     return choice.arm == "then" and bool(_FEW.match(condition_of(choice)))
+
+
+_ASKS_KIND = regex(_OTHER_TENSORS)
+
+
+def is_for_other_tensors(choice: Choice) -> bool:
+    """Whether a branch is taken on no device for tensors that are neither quantized nor of a layout
+    of their own."""
+    asks = _ASKS_KIND.search(f"{choice.text} {choice.means}")
+    return asks is not None and not any(taken(choice, one) is not False for one in _DEVICES)
 
 
 def condition_of(choice: Choice) -> str:

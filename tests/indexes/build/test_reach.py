@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from pathlib import Path
+
 import pytest
 
 from indexes.linking.graph import Node
 from indexes.linking.reverse import operators_reaching
 from indexes.model.vocabulary import OperatorSummary
 from indexes.queries.index import Index
+from indexes.source.source import Source
 
 
 def summary(index: Index, name: str) -> OperatorSummary:
@@ -29,6 +33,18 @@ def test_composite_operators_run_where_what_they_call_does(tree_index: Index) ->
     assert set(softmax.devices) >= set(inner.devices) >= {"CPU", "CUDA"}
     assert not softmax.has_derivative
     assert softmax.differentiable
+
+
+def test_what_is_called_for_tensors_of_another_kind_is_left_out(
+    tree_copy: Path, tmp_path: Path
+) -> None:
+    linear = tree_copy / "aten/src/ATen/native/Linear.cpp"
+    text = linear.read_text().replace("at::mkldnn_linear(input, weight, *bias)", "at::relu(input)")
+    linear.write_text(text)
+    with closing(Index.open(Source.find(str(tree_copy)), tmp_path / "cache")) as index:
+        called = dict(index.facts.document("composites"))["linear"]
+    assert "addmm" in called
+    assert "relu" not in called
 
 
 def test_autograd_does_not_go_through_kernels_that_are_not_composite_for_it(
