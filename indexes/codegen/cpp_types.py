@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import compress
+from operator import not_
 
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
@@ -34,15 +36,24 @@ def native_parameters(function: NativeFunction, symint: bool) -> tuple[str, ...]
     return tuple(_native(a.type, symint, lists or "ArrayRef<Tensor>") for a in arguments)
 
 
-_OPTIONS = ("optional<ScalarType>", "optional<Layout>", "optional<Device>", "optional<bool>")
+_OPTIONS = ("ScalarType", "Layout", "Device", "bool")
 
 
 def with_options_as_one(types: tuple[str, ...]) -> tuple[str, ...]:
     """Parameter types before 1.8, with the four options of a factory in one."""
+    given = tuple(one.removeprefix("optional<").rstrip(">") for one in types)
     for at in range(len(types) - len(_OPTIONS) + 1):
-        if types[at : at + len(_OPTIONS)] == _OPTIONS:
+        if given[at : at + len(_OPTIONS)] == _OPTIONS:
             return (*types[:at], "TensorOptions", *types[at + len(_OPTIONS) :])
     return types
+
+
+def with_out_first(types: tuple[str, ...], function: NativeFunction) -> tuple[str, ...]:
+    """Parameter types before 1.8, with the out arguments in front of the others, and an undefined
+    tensor for one that is not given."""
+    outs = [one.is_out for one in parse_schema(function.schema).arguments]
+    given = tuple("Tensor" if one == "optional<Tensor>" else one for one in types)
+    return (*compress(given, outs), *compress(given, map(not_, outs)))
 
 
 def structured_parameters(out: NativeFunction) -> tuple[str, ...]:

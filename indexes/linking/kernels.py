@@ -19,6 +19,7 @@ from indexes.codegen.cpp_types import (
     split_parameters,
     structured_parameters,
     with_options_as_one,
+    with_out_first,
 )
 from indexes.codegen.rows import Row
 from indexes.linking.arguments import parameter_mark
@@ -34,7 +35,8 @@ _INNER_LOOP = regex(r"\s*(\w+)")
 _TEMPLATES = "aten/src/ATen/templates/"
 
 Matcher = Callable[[str], str]
-"""Whether parameters are those that torchgen expects: ``same``, ``arity`` or ``no``."""
+"""Whether parameters are those that torchgen expects: ``same``, ``out first`` or ``options`` as of
+old, ``arity`` or ``no``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,9 @@ class _Choice:
         native = self._native()
         chosen, by_number = self._same(native), False
         why = "in at::native with the parameter types that torchgen expects"
+        if not chosen:
+            chosen = [c for c in native if self.matches(c.parameters) == "out first"]
+            why = "in at::native, with its out arguments first, as before 1.8"
         if not chosen:
             chosen = [c for c in native if self.matches(c.parameters) == "arity"]
             why, by_number = "the only one in at::native with this number of parameters", True
@@ -268,7 +273,11 @@ class Matchers:
         def match(parameters: str) -> str:
             if not expected:
                 expected.append(tuple(map(self._normal, _parameters(row))))
-            return self._match(parameters, expected[0])
+            found = self._match(parameters, expected[0])
+            if found in ("same", "options"):
+                return found
+            old = with_out_first(expected[0], row.native)
+            return "out first" if self._types(parameters) == old else found
 
         return match
 

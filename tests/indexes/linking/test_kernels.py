@@ -32,3 +32,27 @@ def test_a_function_of_a_number_is_not_the_kernel_of_an_overload_that_takes_a_te
     missing = link_kernel(row, [number], matches, True)
     assert (missing.kind, missing.definitions) == ("missing", ())
     assert "no definition of _fused_adagrad_kernel_cpu_ with these parameters" in missing.reason
+
+
+def test_before_1_8_out_arguments_came_first() -> None:
+    schema = "add.out(Tensor self, Tensor? other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
+    native = NativeFunction("add", "out", schema, Location("y", 1), {}, None)
+    row = Row("add.out", "SparseCPU", "add_out_sparse", "plain", native, native, 1, "in dispatch")
+    tensors = "const SparseTensor& t, const SparseTensor& src"
+    old = _defined(f"SparseTensor& r, {tensors}, Scalar value")
+    optional = "const SparseTensor& t, const std::optional<Tensor>& src"
+    new = _defined(f"{optional}, const Scalar& value, SparseTensor& r")
+    other = _defined(f"{tensors}, Scalar value")
+    matches = Matchers({}).of(row)
+    assert link_kernel(row, [other, old], matches, True).definitions == (old,)
+    assert "out arguments first" in link_kernel(row, [old], matches, True).rule
+    assert link_kernel(row, [old, new], matches, True).definitions == (new,)
+
+
+def test_before_1_8_the_options_of_a_factory_were_one() -> None:
+    options = "ScalarType dtype, Layout layout, Device device, bool pin_memory=False"
+    schema = f"filled(int[] size, *, {options}) -> Tensor"
+    native = NativeFunction("filled", "", schema, Location("y", 1), {}, None)
+    row = Row("filled", "CPU", "filled", "plain", native, native, 1, "in dispatch")
+    old = _defined("IntArrayRef size, const TensorOptions& options")
+    assert link_kernel(row, [old], Matchers({}).of(row), True).definitions == (old,)
