@@ -3,6 +3,7 @@ failures."""
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,10 +16,13 @@ from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, margin, removed
 from indexes.queries.changes.model import Change, ChangeStep, TestRun
 from indexes.queries.changes.python.opinfo import opinfo
+from indexes.queries.changes.python.rows import without_row
 from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.gaps.expectations.opinfo_rows import rows as opinfo_rows
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.statements import about, expected_failures
 from indexes.queries.gaps.tree import Tree
+from indexes.readers.python.blocks import parse_expression
 
 _EXPECTING = ("test/functorch/test_%.py", "functorch/test/test_%.py")
 _AUTOGRAD = "test/test_autograd.py"
@@ -97,12 +101,14 @@ class FormulaTests:
 
     def _skips(self) -> Iterator[ChangeStep]:
         for path, fact in self._opinfos:
-            lines = self.tree.lines_of(place_of((path, fact)))
-            for at, text in enumerate(lines, fact.line):
-                if self.mode.said.search(text) and re.match(r"\s*(?:[\"']|DecorateInfo)", text):
-                    what = "remove the skip or expected failure, if it passes now"
-                    why = f"the OpInfo says of {text.strip()[:60]} that it fails"
-                    yield ChangeStep("edit", Location(path, at), what, (), why)
+            last = max(fact.line, fact.end_line)
+            for row in opinfo_rows(self.tree.text(path), path):
+                text = "\n".join(self.tree.lines_of(row.place))
+                if fact.line <= row.place.line <= last and self.mode.said.search(text):
+                    what = f"remove the {row.excuse} of {row.test}, if it passes now"
+                    why = f"the OpInfo says that it fails{row.reason and f': {row.reason}'}"
+                    code = without_row(self.tree, row.place)
+                    yield ChangeStep("edit", row.place, what, code, why)
 
     def _expected(self) -> Iterator[ChangeStep]:
         names, seen = self.tree.opinfo_names(self.op), set()
@@ -111,18 +117,20 @@ class FormulaTests:
             for one in found:
                 words = f"{one.group} {one.comment}"
                 if self.mode.said.search(words) and self._is_meant(one.comment):
-                    text = self.tree.line(one.location)
-                    code = removed(self.tree, one.location) if text.count("(") == 1 else ()
                     seen.add(one.location)
                     what = f"remove the expected failure of {one.group}"
                     why = one.comment or "it expects a failure, as the formula is missing"
-                    yield ChangeStep("remove", one.location, what, code, why)
+                    yield self._without(one.location, what, why)
 
         for place in self.change.gap.evidence if self.change.gap else ():
             if place.path.startswith(("test/", "functorch/test/")) and place not in seen:
-                yield ChangeStep(
-                    "remove", place, "remove the expected failure", (), "it shows the gap"
-                )
+                yield self._without(place, "remove the expected failure", "it shows the gap")
+
+    def _without(self, place: Location, what: str, why: str) -> ChangeStep:
+        """The removal of a row; without a diff if more stands on its lines."""
+        lines = self.tree.lines_of(place)
+        code = removed(self.tree, place) if _is_one_call("\n".join(lines)) else ()
+        return ChangeStep("remove", place, what, code, why)
 
     def _is_meant(self, comment: str) -> bool:
         """Whether a comment names this operator or mode; without a name it may be about others."""
@@ -146,6 +154,16 @@ class FormulaTests:
 def below_dtypes(lines: Sequence[str]) -> int | None:
     """The line of an OpInfo's dtypes, behind which a flag may be added."""
     return next((n for n, line in enumerate(lines) if re.match(r"\s*dtypes=.*,\s*$", line)), None)
+
+
+def _is_one_call(text: str) -> bool:
+    """Whether lines of a list are one row, perhaps with a comma and a comment behind it."""
+    try:
+        row = parse_expression(text.strip())
+    except SyntaxError:
+        return False
+    rows = row.elts if isinstance(row, ast.Tuple) else [row]
+    return len(rows) == 1 and isinstance(rows[0], ast.Call)
 
 
 def flags_of(edits: Iterable[Edit]) -> list[str]:

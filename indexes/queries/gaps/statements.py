@@ -7,6 +7,7 @@ from bisect import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 
@@ -29,7 +30,7 @@ class Statement:
 
 _XFAIL = regex(
     r"^[^\S\n]*xfail\(\s*[\"']([\w.]+)[\"'](?:\s*,\s*[\"']([\w.]*)[\"'])?\s*"
-    r"(,[^)\n]*)?,?\s*\)(?:[^\S\n]*,)?[^\S\n]*(?:\#[^\S\n]*([^\n]*))?",
+    r"(,[^()]*(?:\([^()]*\)[^()]*)*)?\)(?:[^\S\n]*,)?[^\S\n]*(?:\#[^\S\n]*([^\n]*))?",
     re.MULTILINE,
 )
 _GROUP = regex(
@@ -43,19 +44,17 @@ def expected_failures(text: str, path: str) -> Iterator[Statement]:
         return
     groups = [(m.start(), m[1] or m[2]) for m in _GROUP.finditer(text)]
     starts = [start for start, _ in groups]
-    line, counted = 1, 0
+    line_of = LineCount(text)
     for match in _XFAIL.finditer(text):
-        at = match.start(1)
-        line += text.count("\n", counted, at)
-        counted = at
+        place = Location(path, line_of(match.start()), line_of(match.end()))
         before = bisect(starts, match.start())
         yield Statement(
             match[1],
             match[2],
             groups[before - 1][1] if before else "",
             (match[4] or "").strip(),
-            Location(path, line),
-            not match[3],
+            place,
+            not (match[3] or "").strip(",\n "),
         )
 
 

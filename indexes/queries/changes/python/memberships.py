@@ -123,7 +123,9 @@ class Memberships:
                 yield row
 
     def _comment(self, row: NamedRow) -> str:
-        return self._tree.line(row.location).partition("#")[2]
+        """What its lines say; that of a call over several is often behind the last."""
+        lines = self._tree.lines_of(row.location)
+        return " ".join(filter(None, (line.partition("#")[2].strip() for line in lines)))
 
     def _says_missing(self, subject: Subject, row: NamedRow) -> bool:
         if (row.location.path, row.location.line) in subject.shown:

@@ -39,8 +39,7 @@ def opinfo_row(tree: Tree, change: Change) -> Parts:
     if change.gap is None:
         return _of_operator(tree, change)
     where = change.gap.location
-    left = _without_call("\n".join(tree.lines_of(where)))
-    code = () if left is None else replaced(tree, where, left.splitlines())
+    code = without_row(tree, where)
     steps = [ChangeStep("remove", where, f"Remove the row: {_reason(change)}", code, change.why)]
     test = _TEST.search(change.gap.what)
     runs = list(_made_test(tree, change, *test.groups())) if test else []
@@ -50,6 +49,12 @@ def opinfo_row(tree: Tree, change: Change) -> Parts:
         *steps,
     ]
     return Parts(tuple(steps), tests=tuple(runs))
+
+
+def without_row(tree: Tree, where: Location) -> tuple[str, ...]:
+    """The diff without an OpInfo's row; none if other code on its lines makes that unclear."""
+    left = _without_call("\n".join(tree.lines_of(where)))
+    return () if left is None else replaced(tree, where, left.splitlines())
 
 
 def _without_call(text: str) -> str | None:

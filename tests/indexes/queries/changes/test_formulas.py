@@ -22,8 +22,32 @@ def test_a_formula_for_forward_mode_is_added_to_the_entry(changes: Changes) -> N
 def test_what_expects_to_fail_for_want_of_it_is_removed(changes: Changes) -> None:
     plan = changes.of_op("lonely", "forward-mode")
     removed = [step for step in plan.steps if step.action == "remove"]
-    assert [step.location.path for step in removed] == ["test/functorch/test_ops.py"]
+    assert [step.location.path for step in removed] == ["test/functorch/test_ops.py"] * 2
     assert any(line.startswith('-    xfail("lonely")') for line in removed[0].code)
+
+
+def test_a_row_of_several_lines_is_removed_whole(changes: Changes) -> None:
+    plan = changes.of_op("lonely", "forward-mode")
+    (step,) = (step for step in plan.steps if "test_vmapjvpvjp" in step.what)
+    gone = [line for line in step.code if line.startswith("-") and "---" not in line]
+    assert gone == [
+        "-    xfail(",
+        '-        "lonely", "", device_type=("cpu")',
+        "-    ),  # NYI: forward-AD for lonely",
+    ]
+
+
+def test_only_rows_of_an_opinfo_that_excuse_a_test_of_the_mode_are_removed(
+    changes: Changes,
+) -> None:
+    plan = changes.of_op("lonely", "forward-mode")
+    (step,) = (step for step in plan.steps if "test_forward_mode_AD" in step.what)
+    gone = [line.strip("- ,") for line in step.code if line.startswith("-") and "---" not in line]
+    assert gone == [
+        "DecorateInfo(",
+        'unittest.expectedFailure, "TestFwdGradients", "test_forward_mode_AD"',
+        "),  # no formula",
+    ]
 
 
 def test_the_flags_of_the_opinfo_have_the_tests_run(changes: Changes) -> None:
