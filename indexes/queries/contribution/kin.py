@@ -21,7 +21,7 @@ _LIBRARY = "torch/csrc/api/include/"
 _LOOPS, _VECTORS = "/native/cpu/", "aten/src/ATen/cpu/vec"
 _MOST_VECTORS = 6
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
-_SHADER = regex(r"\bVK_KERNEL\((\w+)\)")
+_SHADER = regex(r"\b(?:VK_KERNEL|GLSL_SPV)\((\w+)\)")
 _VARIANT = regex(r"\s*-\s+NAME:\s*(\w+)\s*")
 """A shader that is made from another with parameters."""
 _VULKAN = "/native/vulkan/"
@@ -65,8 +65,9 @@ def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def shaders(source: Source, steps: Sequence[Step]) -> Iterator[Step]:
-    """The Vulkan shaders that kernels run by name."""
-    for step in (one for one in steps if one.role == "kernel" and _VULKAN in one.location.path):
+    """The Vulkan shaders that kernels and their helpers run by name."""
+    running = (one for one in steps if one.role in ("kernel", "helper"))
+    for step in (one for one in running if _VULKAN in one.location.path):
         where = step.location
         lines = source.text(where.path).splitlines()[where.line - 1 : where.end_line]
         for name in shaders_run("\n".join(lines)):

@@ -28,9 +28,18 @@ def read_tests(text: Text) -> list[PythonFact]:
     facts = [
         PythonFact("class" if one.is_class else "test", "", one.qualified, one.line, 0)
         for one in found
+        if one.is_class or _collected(one, found) is one
     ]
     calls = (fact for at in range(len(found)) for fact in _named_calls(text, found, at))
     return [*read_owners(text.data), *facts, *calls]
+
+
+def _collected(test: Head, every: Sequence[Head]) -> Head:
+    """The test that is run for a function: a function in a test is none of its own."""
+    parents = [test]
+    while parents[-1].parent >= 0:
+        parents.append(every[parents[-1].parent])
+    return next(one for one in reversed(parents) if not one.is_class)
 
 
 # ------------------------------------------------------------------------ named and called
@@ -69,7 +78,8 @@ def _named_calls(text: Text, every: Sequence[Head], place: int) -> Iterator[Pyth
         line = test.line + body.count(b"\n", 0, call.offset)
         written = call.text.decode("utf-8", "replace").rstrip("(")
         detail = pack(calls=written, at=line, qualified=int(call.qualified))
-        yield PythonFact("test_call", word.decode(), test.qualified, test.line, last, detail)
+        symbol = _collected(test, every).qualified
+        yield PythonFact("test_call", word.decode(), symbol, test.line, last, detail)
 
 
 def _words(name: str) -> Iterator[bytes]:

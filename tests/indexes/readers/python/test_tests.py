@@ -39,3 +39,13 @@ def test_calls_by_a_word_of_the_name() -> None:
     by_full_name, _, method = (unpack(fact.detail) for fact in facts)
     assert by_full_name == {"calls": "torch.ops.aten.add.out", "at": "8", "qualified": "1"}
     assert method == {"calls": ".relu_", "at": "16"}
+
+
+def test_a_function_in_a_test_is_no_test_of_its_own() -> None:
+    source = "class TestX:\n    def test_all(self):\n        def test_relu(x):\n"
+    source += "            return torch.relu(x)\n"
+    facts = [fact for fact in read_tests(Text(source.encode())) if fact.kind != "class"]
+    assert [(fact.kind, fact.target, fact.symbol, fact.line) for fact in facts] == [
+        ("test", "", "TestX.test_all", 2),
+        ("test_call", "relu", "TestX.test_all", 3),
+    ]
