@@ -204,8 +204,8 @@ def _features(schema: Schema) -> Counter[tuple[str, ...]]:
     for argument in schema.arguments:
         if argument.is_out:
             continue
-        found["type", argument.type, str(argument.kwarg_only)] += 2
-        found["name", argument.name] += 1
+        found["type", argument.type] += 2
+        found["name", argument.name, str(argument.kwarg_only)] += 1
     for at, returned in enumerate(schema.returns):
         found["returns", str(at), returned.type] += 2
     return found

@@ -17,6 +17,8 @@ _SAME_FILE = 0.25
 _SAME_TESTS = 0.2
 _BOTH_STRUCTURED = 0.05
 _BOTH_POINTWISE = 0.3
+_OTHER_CHANCE = 0.6
+"""The cost of a random result for one that is not, or the reverse: they share hardly a line."""
 _OTHER_MODULE = 0.5
 """The factor for another module, as ``torch.linalg`` has files of its own."""
 _LITTLE = 0.6
@@ -51,13 +53,20 @@ def nearest(tree: Tree, op: str, having: Collection[str], limit: int = 5) -> tup
 
 
 def _is_like(tree: Tree, op: str, likeness: float, other: NativeFunction) -> bool:
-    same = _is_pointwise(tree, op) == _is_pointwise(tree, other.full_name)
+    kinds = (_is_pointwise, _is_random)
+    same = all(kind(tree, op) == kind(tree, other.full_name) for kind in kinds)
     return same and likeness - _BOTH_POINTWISE >= _LITTLE
 
 
 def _is_pointwise(tree: Tree, op: str) -> bool:
     """Whether it is tagged as pointwise."""
     return "pointwise" in tree.natives[op].tags
+
+
+def _is_random(tree: Tree, op: str) -> bool:
+    """Whether it takes a generator of random numbers, or is tagged as seeded."""
+    types = (one.base_type for one in tree.schemas[op].arguments)
+    return "nondeterministic_seeded" in tree.natives[op].tags or "Generator" in types
 
 
 def _bonus(tree: Tree, op: str, other: str) -> float:
@@ -69,6 +78,7 @@ def _bonus(tree: Tree, op: str, other: str) -> float:
         + _BOTH_STRUCTURED * (bool(structured[0]) == bool(structured[1]))
         + _BOTH_POINTWISE * (_is_pointwise(tree, op) == _is_pointwise(tree, other))
         - _OTHER_MODULE * (modules[0] != modules[1])
+        - _OTHER_CHANCE * (_is_random(tree, op) != _is_random(tree, other))
     )
 
 

@@ -83,3 +83,9 @@ def test_likeness() -> None:
     near = likeness(one, parse_schema("b(Tensor self, int axis) -> Tensor"))
     far = likeness(one, parse_schema("b(Scalar x) -> (Tensor, Tensor)"))
     assert 1 > near > far
+
+
+def test_an_argument_by_keyword_alone_has_the_same_type() -> None:
+    one = parse_schema("a(Tensor self, Generator? generator=None) -> Tensor")
+    keyword = likeness(one, parse_schema("b(Tensor self, *, Generator? generator=None) -> Tensor"))
+    assert 1 > keyword > likeness(one, parse_schema("b(Tensor self) -> Tensor"))

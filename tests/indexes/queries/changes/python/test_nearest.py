@@ -26,3 +26,20 @@ def test_a_model_is_of_the_same_module_of_python(tree_copy: Path, cache: Path) -
     with opened(tree_copy, cache) as index:
         found = nearest(Tree(index), "linalg_cond", {"cond_number", "linalg_size"})
     assert [one.name for one in found] == ["linalg_size", "cond_number"]
+
+
+_RANDOM = """
+- func: drawn(Tensor self, Generator? generator=None) -> Tensor
+
+- func: drawer(Tensor self) -> Tensor
+
+- func: tossed(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor
+"""
+
+
+def test_a_model_for_a_random_operator_is_random(tree_copy: Path, cache: Path) -> None:
+    path = tree_copy / YAML
+    path.write_text(path.read_text() + _RANDOM)
+    with opened(tree_copy, cache) as index:
+        found = nearest(Tree(index), "drawn", {"drawer", "tossed"})
+    assert [(one.name, one.is_like) for one in found] == [("tossed", False), ("drawer", False)]
