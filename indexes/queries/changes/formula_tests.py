@@ -1,5 +1,5 @@
 """What tests say about an operator's derivatives: flags and skips of its OpInfo, and expected
-failures."""
+failures; and what its docs say."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from indexes.readers.python.blocks import parse_expression
 
 _EXPECTING = ("test/functorch/test_%.py", "functorch/test/test_%.py")
 _AUTOGRAD = "test/test_autograd.py"
+_OF_GRADIENTS = regex(r"differentiab|back-?prop|\bbackward\b|\bgradients?\b|\bautograd\b", re.I)
 _GRADIENT_TESTS = regex(r"gradient|test_autograd|functorch/test_(?:ops|eager|aot)")
 
 
@@ -73,6 +74,7 @@ class FormulaTests:
         yield from self._flags() if self._opinfos else self._inputs()
         yield from self._skips()
         yield from self._expected()
+        yield from self._docs()
 
     @cached_property
     def _opinfos(self) -> list[Found]:
@@ -131,6 +133,16 @@ class FormulaTests:
         lines = self.tree.lines_of(place)
         code = removed(self.tree, place) if _is_one_call("\n".join(lines)) else ()
         return ChangeStep("remove", place, what, code, why)
+
+    def _docs(self) -> Iterator[ChangeStep]:
+        """The first line of each docstring that speaks of gradients."""
+        names = self.tree.names(self.op)
+        rows = (found for name in names for found in self.tree.python.by_target(name))
+        for place in (place_of(found) for found in rows if found[1].kind == "docs"):
+            lines = enumerate(self.tree.lines_of(place), place.line)
+            if at := next((n for n, text in lines if _OF_GRADIENTS.search(text)), 0):
+                what = "see whether what its docs say of gradients is true then"
+                yield ChangeStep("read", Location(place.path, at), what)
 
     def _is_meant(self, comment: str) -> bool:
         """Whether a comment names this operator or mode; without a name it may be about others."""

@@ -100,9 +100,10 @@ def glsl_beside(kernel: str) -> str:
 
 
 def in_library(facts: Lookup, name: str) -> Iterator[Step]:
-    """Functions of a name in the C++ library."""
+    """Functions of a name in the C++ library, and the class that TORCH_MODULE makes a module of."""
     public = name.partition(".")[0].rstrip("_")
-    for one in (known.definition for known in facts.named(public)):
+    found = (*facts.named(public), *facts.named(f"{public}Impl"))
+    for one in (known.definition for known in found):
         if one.location.path.startswith(_LIBRARY):
             yield Step("cpp_api", one.qualified, one.location, "the same in the C++ library")
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from indexes.queries.changes.formula_tests import FORWARD, flag_edits, flags_of
 from indexes.queries.changes.planning import Changes
+from tests.indexing import opened
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 OPINFOS = "torch/testing/_internal/common_methods_invocations.py"
@@ -55,6 +58,20 @@ def test_the_flags_of_the_opinfo_have_the_tests_run(changes: Changes) -> None:
     code = [line for step in plan.steps for line in step.code]
     assert "+        supports_forward_ad=True," in code
     assert "+        supports_fwgrad_bwgrad=True," in code
+
+
+def test_what_docs_say_of_gradients_may_have_to_change(tree_copy: Path, cache: Path) -> None:
+    docs = tree_copy / "torch/_torch_docs.py"
+    old = "Computes the absolute value of each element in :attr:`input`."
+    docs.write_text(docs.read_text().replace(old, f"{old}\n\nIt is not differentiable."))
+    formulas = (tree_copy / DERIVATIVES).read_text().splitlines(keepends=True)
+    del formulas[8]  # that of abs for forward mode
+    (tree_copy / DERIVATIVES).write_text("".join(formulas))
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index, histories=0).of_op("abs", "forward-mode")
+    (step,) = (step for step in plan.steps if step.location.path == "torch/_torch_docs.py")
+    assert step.action == "read"
+    assert "not differentiable" in docs.read_text().splitlines()[step.location.line - 1]
 
 
 def test_only_flags_that_an_opinfo_lacks_are_named() -> None:

@@ -7,7 +7,13 @@ from typing import cast
 
 from indexes.model.python import PythonCall
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.kin import called_by, of_vectors, place_siblings, shader_math
+from indexes.queries.contribution.kin import (
+    called_by,
+    in_library,
+    of_vectors,
+    place_siblings,
+    shader_math,
+)
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
 from indexes.queries.index import Index
@@ -49,6 +55,13 @@ def test_what_a_class_calls_may_change_with_it_in_the_library_for_cpp_too() -> N
         PythonCall("torch.relu", 147, None),  # a generated binding
     )
     assert [one.location for one in called_by(facts, calls)] == [there, header]
+
+
+def test_a_module_of_the_library_for_cpp_is_a_class_of_another_name() -> None:
+    header = Location("torch/csrc/api/include/torch/nn/modules/loss.h", 9)
+    impl = SimpleNamespace(definition=SimpleNamespace(qualified="nn::FoldImpl", location=header))
+    facts = cast(Lookup, SimpleNamespace(named=lambda name: [impl] if name == "FoldImpl" else []))
+    assert [one.location for one in in_library(facts, "Fold")] == [header]
 
 
 def test_the_source_beside_a_header_is_a_place_of_a_function_in_it(tree_index: Index) -> None:
