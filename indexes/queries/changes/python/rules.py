@@ -367,11 +367,12 @@ class RulePlan:
     # -------------------------------------------------------------------------- tests
 
     def _tests(self) -> Iterator[TestRun]:
-        """The tests about such registrations: of the operator, or whole files."""
+        """The tests about such registrations: of the operator, or whole files if none is made for
+        it."""
         runs = operator_runs(self._tree, self._op)
         about = regex(self._rule.tests, re.IGNORECASE)
         yield from sorted(runs, key=lambda one: not about.search(one.path))
-        if any(about.search(one.path) for one in runs):
+        if self._tree.opinfos(self._op) and any(about.search(one.path) for one in runs):
             return
         own = [self._place(one).path for one in self._near[:1]]
         near = (one.path for path in own for one in self._tree.mentions.near(path, _FILES))

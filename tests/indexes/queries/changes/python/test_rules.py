@@ -190,3 +190,15 @@ def test_a_ref_is_in_each_module_that_mirrors_a_public_one(
     said = [(step.what, step.why) for step in _steps(plan, "torch/_refs/nn/__init__.py")]
     mirror = ("Add sigmoid here too, for torch.nn.sigmoid.", "torch._refs.nn mirrors torch.nn")
     assert said == [mirror] * (arguments == "Tensor self")
+
+
+def test_tests_by_hand_do_not_stand_for_those_that_are_made_for_each_ref(
+    tree_copy: Path, cache: Path
+) -> None:
+    by_hand = "\nclass TestByHand:\n    def test_sigmoid(self):\n        torch.sigmoid(x)\n"
+    append(tree_copy, {"test/test_unary_ufuncs.py": by_hand})
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index, histories=0).of_op("sigmoid", "ref")
+    commands = [run.command for run in plan.tests]
+    assert commands[0] == "pytest test/test_unary_ufuncs.py -k 'TestByHand and test_sigmoid'"
+    assert "python test/test_ops.py" in commands
