@@ -83,12 +83,16 @@ class TestMentions:
         return selection_of(self._store, path, [*tests], places, rule)
 
     def of_tables(self, name: str, public: Sequence[str]) -> Iterator[Selection]:
-        """The test files with tests from tables that have a row for an operator."""
+        """The test files with tests from tables that have a row for an operator: named after rows
+        where they are set on a class or made for each, else of all rows at once."""
         for row in test_rows(self._corpus, name, public):
             for where in makers_of(self._corpus, row.location.path):
                 rule = f"makes tests from {row.location}, which names {row.word}"
+                text = self._corpus.text(where.path)
+                is_named = b"setattr(" in text or b"@ops(" in text
+                one = _whole(where.path, where.line, rule)
                 expression = Expression("pytest", ("-k", row.word))
-                yield Selection(where.path, expression, (where,), (where.path,), rule)
+                yield replace(one, expression=expression) if is_named else one
 
     def asking(self, message: str) -> Iterator[Location]:
         """Tests that expect words of a message to be raised, or have them in a text of C++

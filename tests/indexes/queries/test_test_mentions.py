@@ -13,7 +13,7 @@ from indexes.queries.impact.answers import Impacts
 from indexes.queries.operator_tests import Suite
 from indexes.queries.test_mentions import TestMentions as Mentions
 from indexes.queries.test_mentions import test_of as outer_test
-from tests.indexing import opened
+from tests.indexing import append, opened
 
 _OPTIM = """
 class TestOptim:
@@ -160,3 +160,21 @@ def test_expressions_of_one_file_are_joined() -> None:
 def test_a_test_is_what_stands_outermost() -> None:
     assert outer_test("TestNN.test_x.Inner.test_y") == "TestNN.test_x"
     assert outer_test("make_tests.run") == ""
+
+
+def test_tests_of_tables_have_names_of_rows_only_where_they_are_set_on_a_class(
+    tree_copy: Path, cache: Path
+) -> None:
+    lists = "from torch.testing._internal.lists import rows\n"
+    files = {
+        "torch/testing/_internal/lists.py": "rows = [('softmax', 1)]\n",
+        "test/test_looped.py": f"{lists}class TestRows:\n    def test_all(self): list(rows)\n",
+        "test/test_made.py": f"{lists}for one in rows: setattr(TestRows, one[0], run)\n",
+    }
+    append(tree_copy, files)
+    with opened(tree_copy, cache) as index:
+        facts = Impacts(index).facts
+        found = Mentions(facts.corpus, facts.store)
+        commands = [one.command for one in found.of_tables("softmax", ())]
+    assert commands[1:] == ["pytest test/test_looped.py", "pytest test/test_made.py -k softmax"]
+    assert commands[0] == "pytest test/test_ops.py -k softmax"

@@ -37,6 +37,15 @@ def test_what_closes_the_list_behind_a_row_stays(changes: Changes, answer: GapLi
     assert [line for line in step.code[2:] if line[0] in "+-"] == [f"-{text}", "+            ),"]
 
 
+def test_a_row_of_no_operator_has_a_test_chosen_by_its_name_alone(changes: Changes) -> None:
+    path = "torch/testing/_internal/common_modules.py"
+    what = "TestCommon.test_out is skipped for common_modules.py"
+    gap = Gap(Location(path, 1), what, "", kind="opinfo-skip", name="common_modules.py")
+    change = Change("opinfo-skip", "common_modules.py", "", gap=gap)
+    (run,) = rows.opinfo_row(changes.tree, change).tests
+    assert run.command.endswith(" -k test_out")
+
+
 def test_functions_without_types_are_named(changes: Changes) -> None:
     path = "torch/_decomp/decompositions.py"
     gap = Gap(Location(path, 1), "no types", "it is excused", kind="typing", name=path)
