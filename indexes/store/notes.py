@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import NamedTuple
 
 from indexes.model.vocabulary import Location
@@ -32,7 +33,7 @@ class StoredNotes:
     def titled(self, title: str) -> tuple[list[Note], list[Note]]:
         """The notes of a title, in whatever case, and the places that refer to them. A title
         alone is a note only where no other has text."""
-        found = [one for one in self.all() if one.title.casefold() == title.casefold()]
+        found = [one for one in self.all if one.title.casefold() == title.casefold()]
         heads = [one for one in found if one.has_text] or [o for o in found if not o.is_mention]
         return heads, [one for one in found if one not in heads]
 
@@ -43,8 +44,9 @@ class StoredNotes:
     def holding(self, text: str, most: int) -> list[Note]:
         """Notes with a text in their title, which others can refer to."""
         wanted = text.casefold()
-        return [one for one in self.all() if one.has_text and wanted in one.title.casefold()][:most]
+        return [one for one in self.all if one.has_text and wanted in one.title.casefold()][:most]
 
+    @cached_property
     def all(self) -> list[Note]:
         """All of them, by place."""
         return self._of("")

@@ -24,7 +24,7 @@ def explain(index: IndexedTree, title: str) -> Explanation:
     if not heads:
         first = f"; {mentions[0].location} refers to it" if mentions else ""
         words = f"no comment of this source is headed Note [{title}]{first}"
-        raise NotFound(words, near_titles(title, index))
+        raise NotFound(words, near_titles(title, stored))
     passages = tuple(_passage(one, index) for one in heads)
     return Explanation(title, passages, (), tuple(one.location for one in mentions))
 

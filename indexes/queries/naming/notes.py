@@ -27,7 +27,7 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The note of ``See Note [Title]``, which means nothing else."""
     if not (title := written_title(query.raw)):
         return None
-    meant = near_titles(title, index)
+    meant = near_titles(title, StoredNotes(index.facts.store))
     unknown = NameMatch("none", query.raw.strip(), suggestions=meant, confidence=None)
     return _match(title, index) or unknown
 
@@ -40,18 +40,19 @@ def find_title(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 def _match(title: str, index: IndexedTree) -> NameMatch | None:
     """A note, then the lines that refer to it; only those if no comment has the title. None if
     nothing does."""
-    heads, mentions = StoredNotes(index.facts.store).titled(title)
+    stored = StoredNotes(index.facts.store)
+    heads, mentions = stored.titled(title)
     hits = [Hit("note", one.title, one.location) for one in heads]
     hits += [Hit("mention", one.title, one.location, _line(one, index)) for one in mentions]
-    others = () if heads else near_titles(title, index)
+    others = () if heads else near_titles(title, stored)
     note = "" if heads else "no comment of this source has this title"
     note += f"; near titles: {', '.join(others)}" if others else ""
     return match_of("note", title, hits, note, "exact" if len(heads) == 1 else "ambiguous")
 
 
-def near_titles(title: str, index: IndexedTree) -> tuple[str, ...]:
+def near_titles(title: str, notes: StoredNotes) -> tuple[str, ...]:
     """Titles of notes that may be meant."""
-    heads = (one.title for one in StoredNotes(index.facts.store).all() if one.has_text)
+    heads = (one.title for one in notes.all if one.has_text)
     return near(title, dict.fromkeys(heads), 2, _LIKE)
 
 

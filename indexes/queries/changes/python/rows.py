@@ -241,7 +241,7 @@ def note_link(tree: Tree, change: Change) -> Parts:
     """Plans the correction of each reference to a note that is nowhere."""
     assert change.gap
     title, stored = change.gap.name, StoredNotes(tree.store)
-    (new, *_) = (*near_titles(title, tree.index), "")
+    (new, *_) = (*near_titles(title, stored), "")
     heads = stored.titled(new)[0] if new else []
     what = f"Refer to Note [{new}]." if new else f"Correct Note [{title}], or remove it."
     places = [one.location for one in stored.titled(title)[1]]

@@ -92,21 +92,21 @@ def _of_top(tree: Tree) -> Iterator[tuple[Location, str]]:
 
 def find_notes(tree: Tree) -> Iterator[Gap]:
     """One gap per ``See Note [Title]`` whose title no comment has; likely with a similar one."""
-    notes = StoredNotes(tree.store).all()
-    heads = {one.title.casefold() for one in notes if not one.is_mention}
+    notes = StoredNotes(tree.store)
+    heads = {one.title.casefold() for one in notes.all if not one.is_mention}
     dangling: dict[str, list[Location]] = {}
-    for one in notes:
+    for one in notes.all:
         if one.title.casefold() not in heads:
             dangling.setdefault(one.title, []).append(one.location)
     for title, places in dangling.items():
-        yield _unheaded(tree, title, places)
+        yield _unheaded(notes, title, places)
 
 
-def _unheaded(tree: Tree, title: str, places: list[Location]) -> Gap:
-    near = near_titles(title, tree.index)
+def _unheaded(notes: StoredNotes, title: str, places: list[Location]) -> Gap:
+    near = near_titles(title, notes)
     what = f"Note [{title}] is nowhere" + (f": is Note [{near[0]}] meant?" if near else "")
     rule = "no indexed comment has that title"
-    heads = [one.location for one in StoredNotes(tree.store).titled(near[0])[0]] if near else []
+    heads = [one.location for one in notes.titled(near[0])[0]] if near else []
     sure: Confidence = "likely" if near else "possible"
     return Gap(places[0], what, rule, (*places, *heads), name=title, confidence=sure)
 
