@@ -13,10 +13,12 @@ from indexes.queries.contribution.kin import (
     of_vectors,
     place_siblings,
     shader_math,
+    shaders,
 )
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
 from indexes.queries.index import Index
+from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 
 _SHADER = b"""#include <c10/metal/indexing.h>
@@ -30,6 +32,18 @@ def test_shaders_take_scalar_functions_from_a_header() -> None:
     (found,) = shader_math(corpus, steps)
     assert found.location == Location("c10/metal/special_math.h", 1)
     assert "a.metal" in found.rule
+
+
+def test_a_shader_may_be_run_by_a_helper_and_by_the_older_macro() -> None:
+    vulkan = "aten/src/ATen/native/vulkan"
+    text = (
+        "void product() {\n  run(GLSL_SPV(product));\n}\nvoid sum() {\n  run(GLSL_SPV(sum));\n}\n"
+    )
+    shader = f"{vulkan}/glsl/product.glsl"
+    source = SimpleNamespace(text=lambda path: text, holds={shader}.__contains__)
+    steps = [Step("helper", "product", Location(f"{vulkan}/Ops.cpp", 1, 3), "")]
+    (found,) = shaders(cast(Source, source), steps)
+    assert (found.location, found.rule) == (Location(shader, 1), "product runs it")
 
 
 def test_loops_for_the_cpu_call_the_functions_of_vectors_once_of_each_file() -> None:
