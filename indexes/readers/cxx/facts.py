@@ -19,7 +19,8 @@ from indexes.readers.cxx.messages import read_messages
 from indexes.readers.cxx.remarks import read_remarks
 from indexes.readers.cxx.scopes import Found, Macro, Scan, ScopedUse, decode, scan_text
 from indexes.readers.cxx.shaders import SHADER, asks_shaders, embedded, host_names
-from indexes.readers.cxx.sites import Body, Functors, Reader, Text
+from indexes.readers.cxx.signs import Functors
+from indexes.readers.cxx.sites import Body, Reader, Text
 from indexes.readers.messages import MessageFact, read_words
 from indexes.readers.notes import read_notes
 

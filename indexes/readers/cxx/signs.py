@@ -3,8 +3,10 @@ messages."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
+from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import Site
 from indexes.readers.cxx.expressions import Expressions
@@ -37,10 +39,24 @@ _RETURNED = regex(rf"return\b{_MADE}", ASCII)
 _STATED = regex(rf"[;{{}})]{_MADE}", ASCII)
 """The start of a statement, where an object matters only if it is called: ``Unique<T>{}(x);``."""
 _NO_OBJECT = frozenset("return else do try const mutable noexcept override".split())
+_RENAMED = regex(r"\busing\s+(\w+)\s*=\s*(?:typename\s+)?([\w:]+)", ASCII)
+"""A name that a body gives to a class."""
 _MESSAGE = regex(
     r"(?:\[\s*(?:\([^()]*\)\s*)?([A-Za-z_][\w.]*(?:->\w+|\(\))*)|\])\s+([A-Za-z_]\w*)\s*(?=[:\]])",
     ASCII,
 )
+
+
+class Functors(NamedTuple):
+    """The functors that a file defines."""
+
+    classes: Collection[str] = ()
+    """The names of classes with an ``operator()``."""
+    objects: Mapping[str, str] = {}
+    """The class of each object at namespace scope: ``static ReduceAdd reduce_add;``."""
+
+
+NO_FUNCTORS = Functors()
 
 
 class Signs:
@@ -142,8 +158,30 @@ class Signs:
         closed = self.brackets.close(opened)
         return CALLED_OBJECT.match(self.plain, closed, self.end) is not None
 
+    def declared(self, functors: Functors) -> Iterator[Row]:
+        """Declared objects of the file's functors and of class templates, constructed without
+        parentheses: ``BitwiseAnd<T> f;``."""
+        objects = self.known.objects
+        renamed = dict(_RENAMED.findall(self.plain, self.start, self.end)) if objects else {}
+        for at, type_ in objects.items():
+            name, qualifier, template = class_made(type_) or ("", "", "")
+            meant = renamed.get(name, "")
+            is_vendors = (qualifier or meant).partition("::")[0] in VENDOR_NAMESPACES
+            if not is_vendors and (template or meant or name in functors.classes):
+                yield at, name, qualifier, "call", flat(template), "", ""
+
     def messages(self) -> Iterator[Row]:
         """``[graph additionWithPrimaryTensor:x ...]``."""
         for found in _MESSAGE.finditer(self.plain, self.start, self.end):
             receiver, name = found.groups()
             yield found.start(2), name, "", "member", "", "", receiver or UNKNOWN
+
+
+def class_made(type_: str) -> tuple[str, str, str] | None:
+    """Name, qualifier and template arguments of the class in a declaration."""
+    mark = type_mark(type_)
+    if len(mark) < 2:
+        return None
+    plain, _, template = type_.partition("<")
+    qualifier, _, name = plain.split()[-1].rpartition("::")  # behind const, static, typename
+    return name, qualifier, template.rpartition(">")[0]

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
 from typing import NamedTuple
 
 from indexes.model.files import PACK, Branch, Call
-from indexes.model.idioms import VENDOR_NAMESPACES, close
+from indexes.model.idioms import close
 from indexes.model.regex import ASCII, regex
 from indexes.readers.cxx.bodies import BY_NAME, SCHEMA, Site, call_sites
 from indexes.readers.cxx.brackets import Brackets
@@ -26,25 +26,16 @@ from indexes.readers.cxx.expressions import Expressions
 from indexes.readers.cxx.lexer import NEVER, flat
 from indexes.readers.cxx.local_macros import NO_MACROS, OPAQUE, LocalMacros
 from indexes.readers.cxx.local_names import LocalNames, LocalValues, Row
-from indexes.readers.cxx.marks import (
-    LIST,
-    STANDARD,
-    SWITCHED,
-    UNKNOWN,
-    leads_nowhere,
-    type_mark,
-    word_mark,
-)
+from indexes.readers.cxx.marks import LIST, STANDARD, SWITCHED, UNKNOWN, leads_nowhere, word_mark
 from indexes.readers.cxx.passed_names import PassedNames
 from indexes.readers.cxx.shaders import HANDED, SHADER, asked_names
-from indexes.readers.cxx.signs import CALLED_OBJECT, Signs
+from indexes.readers.cxx.signs import CALLED_OBJECT, NO_FUNCTORS, Functors, Signs, class_made
 
 _MOST_ARGUMENTS = 40
 _MAKERS = frozenset(("make_unique", "make_shared", "make_intrusive"))
 """Functions that construct an object of their template argument's class."""
 _STRING = regex(r'"([^"\\]*)"')
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
-_RENAMED = regex(r"\s*(?:typename\s+)?([\w:]+)", ASCII)
 _CALLED_AGAIN = regex(r"\(\s*\)\s*\(")
 LOOP = "loop"
 """The kind of a C++ loop over elements, in a body that has their address."""
@@ -65,18 +56,6 @@ _POINTER = regex(
     r"(?:_t|\b[A-Z]{1,2}\d?|\b(?:float|double|int|char|bool|BFloat16|Half))\s*(?:const\s*)?\*|Accessor<",
     ASCII,
 )
-
-
-class Functors(NamedTuple):
-    """The functors that a file defines."""
-
-    classes: Collection[str] = ()
-    """The names of classes with an ``operator()``."""
-    objects: Mapping[str, str] = {}
-    """The class of each object at namespace scope: ``static ReduceAdd reduce_add;``."""
-
-
-NO_FUNCTORS = Functors()
 
 
 class Text(NamedTuple):
@@ -243,10 +222,10 @@ class _Reading:
             self.expressions.declare(parameters)
             for site in self.sites:
                 self._site(site)
-            self._rows += self._objects()
             self._passed.assigned(self.start, self.end)
         signs = Signs(self.plain, self.start, self.end, self.expressions, self.sites)
         self._rows += [*signs.made(), *signs.signs(parameters)]
+        self._rows += signs.declared(self.reader.functors)
         if self.reader.text.messages:
             self._rows += signs.messages()
         if self.reader.text.shaders:
@@ -264,14 +243,14 @@ class _Reading:
         if name in BY_NAME and (named := self._operator_named(parts)):
             self._rows.append((start, named[0], "", SCHEMA, named[1], "", ""))
             return
-        if name in _MAKERS and (made := _made(template)):
+        if name in _MAKERS and (made := class_made(template)):
             marks = self._given(parts) if parts else ""
             self._rows.append((start, *made[:2], kind, flat(made[2]), marks, ""))
         if name == OPAQUE or leads_nowhere(name, qualifier, kind, receiver):
             self._passed.in_arguments(parts)
             return
         if (type_ := self.expressions.constructed.get(start)) is not None:
-            made = _made(type_)
+            made = class_made(type_)
             if made is None:
                 self._passed.in_arguments(parts)
                 return
@@ -293,23 +272,6 @@ class _Reading:
         ``Scatter<true>()(x, op)``."""
         again = _CALLED_AGAIN.match(self.plain, opened, self.end)
         return self.expressions.brackets.parts(again.end() - 1) if again else []
-
-    def _objects(self) -> Iterator[Row]:
-        """Declared objects of the file's functors and of class templates, constructed without
-        parentheses: ``BitwiseAnd<T> f;``."""
-        for at, type_ in self.expressions.objects.items():
-            made = _made(type_)
-            name, qualifier, template = made or ("", "", "")
-            renamed = self._renamed(name) if made else ""
-            is_vendors = (qualifier or renamed).partition("::")[0] in VENDOR_NAMESPACES
-            if not is_vendors and (template or renamed or name in self.reader.functors.classes):
-                yield at, name, qualifier, "call", flat(template), "", ""
-
-    def _renamed(self, name: str) -> str:
-        """The class to which the body gives a name of its own, without template arguments."""
-        at = self.plain.find(f"using {name} =", self.start, self.end)
-        found = _RENAMED.match(self.plain, at + len(f"using {name} =")) if at >= 0 else None
-        return found[1] if found else ""
 
     def _is_declared(self, site: Site) -> bool:
         """Whether a site is a declaration: ``vector<int> a(1), b(1);``."""
@@ -398,13 +360,3 @@ def _with_choosers(rows: list[Row], stretches: Sequence[tuple[int, int]]) -> lis
         else row
         for row in rows
     ]
-
-
-def _made(type_: str) -> tuple[str, str, str] | None:
-    """Name, qualifier and template arguments of the class in a declaration."""
-    mark = type_mark(type_)
-    if len(mark) < 2:
-        return None
-    plain, _, template = type_.partition("<")
-    qualifier, _, name = plain.split()[-1].rpartition("::")  # behind const, static, typename
-    return name, qualifier, template.rpartition(">")[0]
