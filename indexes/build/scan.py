@@ -5,11 +5,13 @@ from __future__ import annotations
 import gc
 import os
 import threading
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from multiprocessing import get_context
 from multiprocessing.synchronize import Event
+from operator import attrgetter
 from typing import Literal
 
 from indexes.build.workers import forking, in_worker, start_workers, working
@@ -207,8 +209,7 @@ def _read(facts: FileFacts, kind: str, data: bytes) -> None:
         facts.cpp, problems = read_cpp(data, facts.path)
         if holds_operators(facts.path):
             found = jiterator_names(data, facts.path)
-            made = facts.cpp.definitions
-            made += [_jitted(one, made) for one in found]
+            facts.cpp.definitions += _jitted(found, facts.cpp.definitions)
     elif kind == "other":
         facts.messages, problems = read_texts(data), ()
     elif kind == "yaml":
@@ -241,13 +242,18 @@ def _messages(path: str, data: bytes) -> list[MessageFact]:
     return [*found, *read_variables(data, path)]
 
 
-def _jitted(found: Definition, definitions: Sequence[DefinitionFact]) -> DefinitionFact:
-    """A kernel that is compiled at run time, under its name then, in the function that does so."""
-    line, last = found.location.line, found.location.end_line
-    users = (
-        f"{d.scope}::{d.name}"
-        for d in definitions
-        if d.kind == "function" and d.line <= last <= d.end_line
-    )
-    place = (found.name, next(users, ""), found.kind, line, line, found.parameters, "", 1)
-    return DefinitionFact(*place, *UNSAID, [], [])
+def _jitted(
+    found: Sequence[Definition], definitions: Sequence[DefinitionFact]
+) -> list[DefinitionFact]:
+    """Kernels that are compiled at run time, under their names then, each in the function that has
+    it compiled."""
+    functions = sorted((d for d in definitions if d.kind == "function"), key=attrgetter("line"))
+    lines = [d.line for d in functions]
+    made = []
+    for one in found:
+        line, last = one.location.line, one.location.end_line
+        before = functions[: bisect_right(lines, last)][-1:]
+        users = (f"{d.scope}::{d.name}" for d in before if last <= d.end_line)
+        place = (one.name, next(users, ""), one.kind, line, line, one.parameters, "", 1)
+        made.append(DefinitionFact(*place, *UNSAID, [], []))
+    return made

@@ -3,12 +3,13 @@ strings. Names of kernels that ATen compiles at run time."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Definition, Location
-from indexes.readers.cxx.lexer import blank
+from indexes.readers.cxx.lexer import Lines, blank
 
 if TYPE_CHECKING:
     from re import Match
@@ -35,6 +36,7 @@ _COMPARED = frozenset(("==", "!="))
 """Text beside a string in a comparison, which is no lookup."""
 _BESIDE = 16
 _KERNEL = regex(rf"(?:\b|(?=\[)){_IS_KERNEL}\s*{_TYPE}|\bvoid\s+kernel\b")
+_WORD = regex(r"\w+")
 _JITERATOR_NAME = regex(r'^[^\n"/]*\bchar\s+(\w+)\s*\[\s*\]\s*=\s*"(\w+)"\s*;', MULTILINE)
 
 
@@ -99,12 +101,19 @@ def jiterator_names(data: bytes, path: str) -> tuple[Definition, ...]:
     if b"jit" not in data or not (b"jiterator" in data or b"jitted_" in data):
         return ()
     text = data.decode("utf-8", "replace")
-    return tuple(_jiterator_name(found, text, path) for found in _JITERATOR_NAME.finditer(text))
+    found = list(_JITERATOR_NAME.finditer(text))
+    if not found:
+        return ()
+    lines = Lines(text)
+    uses: dict[str, list[int]] = {one[1]: [] for one in found}
+    for word in _WORD.finditer(text):
+        if word[0] in uses:
+            uses[word[0]].append(word.start())
+    return tuple(_jiterator_name(one, uses[one[1]], lines, path) for one in found)
 
 
-def _jiterator_name(found: Match[str], text: str, path: str) -> Definition:
-    line = text.count("\n", 0, found.start(2)) + 1
+def _jiterator_name(found: Match[str], uses: Sequence[int], lines: Lines, path: str) -> Definition:
     constant, name = found.groups()
-    used = regex(rf"\b{constant}\b").search(text, found.end())
-    last = line + text.count("\n", found.start(2), used.start() if used else found.end())
-    return Definition(name, "", "global", Location(path, line, last), constant)
+    place, first = bisect_left(uses, found.end()), lines.at(found.start(2))
+    last = lines.at(uses[place]) if place < len(uses) else first
+    return Definition(name, "", "global", Location(path, first, last), constant)

@@ -33,3 +33,19 @@ def test_each_name_with_its_constant_and_line() -> None:
 def test_files_without_it_and_noise() -> None:
     assert jiterator_names(b'constexpr char a_name[] = "a";', "a.cu") == ()
     assert jiterator_names(b'\xff\x00jitted_ char \xfe[] = "', "b.cu") == ()
+
+
+def test_each_name_reaches_to_the_first_use_of_its_constant() -> None:
+    text = b"""#include <jitted_loops.h>
+constexpr char one_name[] = "one";
+void one_cuda(TensorIteratorBase& iter) {
+  jitted_gpu_kernel<one_name, float>(iter, one_string);
+  jitted_gpu_kernel<one_name, double>(iter, one_string);
+}
+constexpr char idle_name[] = "idle";
+"""
+    found = jiterator_names(text, "one.cu")
+    assert [(d.name, d.location.line, d.location.end_line) for d in found] == [
+        ("one", 2, 4),
+        ("idle", 7, 7),
+    ]
