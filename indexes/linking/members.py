@@ -24,6 +24,8 @@ _TENSOR_OR_NOT = "it may be called on a tensor or on an object of a class"
 _MOST_METHODS = 8
 """With more methods of one name, as of ``Vectorized``, a call is left unresolved."""
 
+_UNARY = {"operator-": "neg", "operator~": "bitwise_not"}
+"""The methods behind the unary operators of a tensor (ATen/templates/TensorBody.h)."""
 _PTR = "Ptr"
 """The ending of PyTorch's pointer types: ``using QuantizerPtr = c10::intrusive_ptr<Quantizer>``."""
 _COUNTED = {"c10::intrusive_ptr_target"}
@@ -153,6 +155,9 @@ class Members:
 
     def of(self, call: Call, caller: Known) -> list[Meaning]:
         """The meanings of a call of a member."""
+        if method := _UNARY.get(call.name):
+            meant = self.of(call._replace(name=method), caller)
+            return [one._replace(symbol=call.name) for one in meant]
         if call.name in LOOPS and not library_of(call):
             return [edge_to(call, "loop", call.name)]
         mark = call.receiver

@@ -24,8 +24,6 @@ _SIGN = regex(
     ASCII,
 )
 _UNARY = regex(r"(?:[-+*/%&|^<>=!?:(,{;]|\breturn)\s*([-~])(?=[A-Za-z_(])", ASCII)
-_OF_TENSOR = {"-": "neg", "~": "bitwise_not"}
-"""The methods behind the unary operators of a tensor (ATen/templates/TensorBody.h)."""
 _POSTFIX = regex(r"(?:(?:->|\.|::)?[A-Za-z_]\w*)+", ASCII)
 _LEFT = regex(r"(?<![\w.>:])(?:[A-Za-z_]\w*|\d[\d.]*)$|[)\]]$", ASCII)
 _BESIDE = regex(r"[-+*/%&|^<>)]\s", ASCII)
@@ -99,7 +97,7 @@ class Signs:
         for found in _UNARY.finditer(self.plain, self.start, self.end):
             mark = self.known.mark(found.end(), self._behind(found.end()))
             if mark == "T" or mark[:1] == ".":
-                yield found.start(1), _OF_TENSOR[found[1]], "", "member", "", "", mark
+                yield found.start(1), f"operator{found[1]}", "", "member", "", "", mark
 
     def _behind(self, at: int) -> int:
         """Where the operand that starts at an offset ends: ``grad.sum(0)``, ``(a + b)``."""

@@ -25,6 +25,12 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         yield index
 
 
+def test_a_sign_before_a_tensor_is_its_operator(index: Index) -> None:
+    (known,) = index.facts.named("turned_sign")
+    (edge,) = index.facts.edges(known.id)
+    assert (edge.kind, edge.symbol, edge.target) == ("operator", "operator-", "neg")
+
+
 @pytest.mark.parametrize(
     ("operator", "function"),
     [
