@@ -153,6 +153,7 @@ def _digests(store: Store, files: Collection[int] | None) -> Iterator[tuple[str,
     yield from _grouped(_KEY, store.rows("SELECT DISTINCT lower(key),1 FROM kernels"))
     yield from ((f"{_CLASS} {name}", b"") for name in store.column(_CLASSES))
     yield from ((f"{_ALIAS} {name}", b"") for name in Lookup(store).tensor_names)
+    yield from ((f"{_METHOD} {folder} {name}", b"") for folder, name in ScopeFacts(store).unknown())
     formulas = store.rows("SELECT position,data FROM derivatives ORDER BY position")
     yield from _grouped(_FORMULA, formulas)
 
@@ -160,7 +161,7 @@ def _digests(store: Store, files: Collection[int] | None) -> Iterator[tuple[str,
 _FEW = 50
 """Files that are queried one by one."""
 _FILE, _OPERATOR, _KEY, _FORMULA = "file", "operator", "key", "formula"
-_CLASS, _ALIAS = "class", "alias"
+_CLASS, _ALIAS, _METHOD = "class", "alias", "method"
 _CLASSES = "SELECT DISTINCT scope||'::'||name FROM definitions WHERE kind='class'"
 """SQL for classes: only their methods are called on objects, wherever defined."""
 _WORD = regex(r"\w+")
@@ -211,8 +212,9 @@ def _grouped(word: str, *sections: Iterable[tuple[object, ...]]) -> Iterator[tup
 
 
 def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> set[int]:
-    """The files whose bodies use a name of a changed file, of a namespace for a dispatch key, or of
-    a class or another name of tensors that is new or gone."""
+    """The files whose bodies use a name of a changed file, of a namespace for a dispatch key, of a
+    class or another name of tensors that is new or gone, or that may construct a functor whose
+    method code of a folder begins or ceases to call."""
     changed = [owner.partition(" ") for owner in owners]
     keys = [key for kind, _, key in changed if kind == _KEY]
     concerned = {file for key in keys for file in store.column(_IN_NAMESPACE, (f"%{key}",))}
@@ -226,6 +228,9 @@ def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> s
     for name in (name for kind, _, name in changed if kind == _ALIAS):
         returning = store.column("SELECT name FROM definitions WHERE returns=?", (name,))
         concerned.update(store.files_calling(returning), store.column(_ON_ALIAS, (name,)))
+    for folder, _, method in (name.rpartition(" ") for kind, _, name in changed if kind == _METHOD):
+        owners = store.column(_OWNERS, (method,))
+        concerned.update(store.files_calling(owners), store.column(_IN_FOLDER, (f"{folder}/*",)))
     return concerned.union(store.files_calling(names), _registering(store, names))
 
 
@@ -234,11 +239,25 @@ def _files(owners: Iterable[str]) -> list[int]:
 
 
 def _of_files(store: Store, owners: Iterable[str]) -> set[str]:
-    """The names of changed definitions in the files."""
-    return {name for number in _files(owners) for name in store.names_of(number)}
+    """The names of changed definitions in the files, and of functors that may inherit from them."""
+    names = more = {name for number in _files(owners) for name in store.names_of(number)}
+    derived: list[tuple[str, str]] = list(store.query(_DERIVED)) if names else []
+    while more:
+        more = {name for name, base in derived if not more.isdisjoint(_WORD.findall(base))} - names
+        names = names | more
+    return names
 
 
 _METHODS = "SELECT DISTINCT name FROM definitions WHERE scope IN (SELECT value FROM json_each(?))"
+_OWNERS = (
+    "SELECT DISTINCT c.name FROM definitions m JOIN definitions c"
+    " ON c.kind='class' AND m.scope LIKE '%'||c.name WHERE m.kind='function' AND m.name=?"
+)
+_DERIVED = (
+    f"SELECT d.name,d.base FROM definitions d JOIN files f ON f.id=d.id>>{FILE_BITS}"
+    " WHERE d.kind='class' AND d.base!='' AND f.path LIKE '%/native/%'"
+)
+_IN_FOLDER = "SELECT id FROM files WHERE path GLOB ?"
 _ON_ALIAS = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE instr(receiver||arguments,?)"
 _IN_NAMESPACE = f"SELECT DISTINCT definition>>{FILE_BITS} FROM calls WHERE qualifier LIKE ?"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Known
@@ -244,6 +244,12 @@ class ScopeFacts(Lookup):
 
     def called_on_unknown(self, folder: str) -> Collection[str]:
         return self._on_unknown.get(folder, ())
+
+    def unknown(self) -> Iterator[tuple[str, str]]:
+        """The folders of kernels, with each method that is called there on an unknown object."""
+        for folder, names in self._on_unknown.items():
+            if "/native" in folder:
+                yield from ((folder, name) for name in sorted(names))
 
     def classes_named(self, name: str) -> tuple[str, ...]:
         return self._qualified_classes.get(name, ())

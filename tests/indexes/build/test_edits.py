@@ -247,6 +247,53 @@ def test_a_method_is_called_where_its_class_is_declared(
     _is_as_built_anew(aged, cache, tmp_path / "cold")
 
 
+@pytest.mark.parametrize("folder", ["cuda", "cpu"])
+def test_a_functors_methods_run_where_code_of_a_folder_calls_them(
+    aged: Path, cache: Path, tmp_path: Path, folder: str
+) -> None:
+    """Of the folder that constructs the functor, and not of any other."""
+    (aged / NATIVE / "Sums.h").write_text(
+        "namespace at::native {\n"
+        "template <typename T> struct SumBase { T reduce(T a, T b) const { return a + b; } };\n"
+        "template <typename T> struct SumOps : public SumBase<T> {};\n}\n"
+    )
+    (aged / NATIVE / "cuda/Sums.cu").write_text(
+        "#include <ATen/native/Sums.h>\nnamespace at::native {\n"
+        "void sums_of(TensorIterator& iter) { reduced(iter, SumOps<float>{}); }\n}\n"
+    )
+    build(aged, cache)
+    (aged / NATIVE / folder / "Reduced.cuh").write_text(
+        "namespace at::native {\ntemplate <typename Ops> void folded(TensorIterator& iter, "
+        "const Ops& ops) { ops.reduce(1, 2); }\n}\n"
+    )
+    _is_as_built_anew(aged, cache, tmp_path / "cold")
+    with opened(aged, cache) as index:
+        (known,) = index.facts.named("sums_of")
+        kinds = [edge.kind for edge in index.facts.edges(known.id)]
+    assert ("functor" in kinds) == (folder == "cuda")
+
+
+def test_a_functor_runs_what_its_base_gets(aged: Path, cache: Path, tmp_path: Path) -> None:
+    base = aged / NATIVE / "SumBase.h"
+    base.write_text("namespace at::native {\ntemplate <typename T> struct SumBase {};\n}\n")
+    (aged / NATIVE / "cuda/Sums.cuh").write_text(
+        "namespace at::native {\ntemplate <typename T> struct SumOps : public SumBase<T> {};\n"
+        "template <typename Ops> void folded(TensorIterator& iter, const Ops& ops) "
+        "{ ops.reduce(1, 2); }\n}\n"
+    )
+    (aged / NATIVE / "cuda/Summed.cu").write_text(
+        "namespace at::native {\n"
+        "void sums_of(TensorIterator& iter) { reduced(iter, SumOps<float>{}); }\n}\n"
+    )
+    build(aged, cache)
+    method = "T reduce(T a, T b) const { return a + b; }"
+    base.write_text(base.read_text().replace("{};", f"{{ {method} }};"))
+    _is_as_built_anew(aged, cache, tmp_path / "cold")
+    with opened(aged, cache) as index:
+        (known,) = index.facts.named("sums_of")
+        assert [e.kind for e in index.facts.edges(known.id)].count("functor") == 2
+
+
 def test_a_method_is_a_tensors_where_its_type_is_another_name_of_tensors(
     aged: Path, cache: Path, tmp_path: Path
 ) -> None:
