@@ -97,7 +97,8 @@ def _parse(gen: Any, path: str, tags: str) -> None:
     functions = getattr(parsed, "native_functions", parsed)
     for name in ("get_grouped_native_functions", "get_grouped_by_view_native_functions"):
         if join := getattr(gen, name, None):
-            join(functions)
+            by_path = "native_yaml_path" in signature(join).parameters  # in trees of 2021
+            join(path if by_path else functions)
     _declare(gen, parsed)
 
 

@@ -51,6 +51,16 @@ def test_the_torchgen_of_the_tree_is_asked(tmp_path: Path) -> None:
     assert said["refused"] == ["", "AssertionError"]
 
 
+@pytest.mark.parametrize("takes", ["native_yaml_path", "native_functions"])
+def test_entries_are_grouped_by_a_path_or_by_what_is_read_from_it(
+    tmp_path: Path, takes: str
+) -> None:
+    kind = "str" if takes == "native_yaml_path" else "list"
+    code = "def parse_native_yaml(path):\n    return []\n"
+    code += f"def get_grouped_native_functions({takes}):\n    assert type({takes}) is {kind}"
+    assert _asked(_torchgen(tmp_path, code), GOOD)["refused"] == [""]
+
+
 def test_older_trees_have_it_in_tools(tmp_path: Path) -> None:
     folder = tmp_path / "tools" / "codegen"
     (folder / "api").mkdir(parents=True)
