@@ -10,12 +10,14 @@ from indexes.model.lines import LineCount
 from indexes.model.regex import regex
 
 _TITLE = regex(
-    r"\[(?:(?<=ote \[)|(?<=OTE \[)|(?<=ote: \[)|(?<=OTE: \[)|(?<=ote\[)|(?<=OTE\[))"
+    r"\[(?:(?<=ote \[)|(?<=OTE \[)|(?<=ote: \[)|(?<=OTE: \[)|(?<=ote\[)|(?<=OTE\[)"
+    r"|(?<=ote\] \[)|(?<=OTE\] \[)|(?<=\): \[)|(?=(?:[Nn]ote|NOTE): ))(?:(?:[Nn]ote|NOTE): )?"
     r"([^\[\]\n]{2,120}(?:\n[^\[\]\n]{1,120})?)\]"
 )
 """The bracket comes first, since the regex engine can search for it."""
-_WORD = regex(r"\b(?:NOTE|Note|note):? ?\Z")
-_LONGEST_WORD = 8
+_WORD = regex(r"\[?\b(?:NOTE|Note|note)(?:\(\w+\)|\])?:? ?\Z|\[(?:NOTE|Note|note): \Z")
+"""Also ``[Note] [Title]``, ``note(author): [Title]`` and ``[Note: Title]``."""
+_LONGEST_WORD = 30
 _LEAD = regex(r"[\s/*#!;\"'-]*(?:NB:?\s+)?")
 _LONGEST_LEAD = 100
 """Characters before a title that begins its comment."""
@@ -47,7 +49,8 @@ def _titles(text: str) -> Iterator[tuple[int, re.Match[str], bool]]:
     line_of = LineCount(text)
     for found in _TITLE.finditer(text):
         at = found.start()
-        if word := _WORD.search(text, max(0, at - _LONGEST_WORD), at):
+        end = found.start(1) if found.start(1) > at + 1 else at
+        if word := _WORD.search(text, max(0, end - _LONGEST_WORD), end):
             start = text.rfind("\n", max(0, word.start() - _LONGEST_LEAD), at) + 1
             is_near = start > 0 or at <= _LONGEST_LEAD
             is_first = is_near and _LEAD.fullmatch(text, start, word.start()) is not None

@@ -74,7 +74,9 @@ def test_of_two_titles_on_a_line_the_second_refers() -> None:
     assert [(one.kind, one.name) for one in found] == [("note", "Aa"), ("mention", "Bb")]
 
 
-@pytest.mark.parametrize("text", ["// Note [Aa]\n", "x Note [Aa] ", "// Note [Aa]\n// It.\n"])
+@pytest.mark.parametrize(
+    "text", ["// Note [Aa]\n", "x Note [Aa] ", "// Note [Aa]\n// It.\n", "[Note: Aa] "]
+)
 def test_many_titles_take_no_square_of_them(text: str) -> None:
     def seconds(times: int) -> float:
         begun = time.process_time()
@@ -85,10 +87,18 @@ def test_many_titles_take_no_square_of_them(text: str) -> None:
     assert least[32_000] < 24 * least[4000]
 
 
+@pytest.mark.parametrize("head", ["[Note: Ab c]", "[NOTE] [Ab c]", "note(somebody): [Ab c]"])
+def test_the_word_may_be_in_brackets_or_name_its_author(head: str) -> None:
+    assert read_notes(f"x;\n  // {head}\n  // It.\n") == [("note", "Ab c", 2, "3")]
+    assert read_notes(f"// as in {head}\n") == [("mention", "Ab c", 1, "")]
+
+
 def test_a_title_alone_has_no_text() -> None:
     assert read_notes("# NOTE [Core]\n- tag: core\n") == [("note", "Core", 1, "")]
 
 
-@pytest.mark.parametrize("text", ["denote[x]", "notes [x]", "[Note]", "note: []", "Note [a"])
+@pytest.mark.parametrize(
+    "text", ["denote[x]", "notes [x]", "[Note]", "note: []", "Note [a", "f(x): [a b]"]
+)
 def test_other_brackets_are_none(text: str) -> None:
     assert read_notes(text) == []
