@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
 
 from indexes.model.regex import MULTILINE, regex
@@ -99,12 +100,21 @@ def find_notes(tree: Tree) -> Iterator[Gap]:
         if one.title.casefold() not in heads:
             dangling.setdefault(one.title, []).append(one.location)
     for title, places in dangling.items():
-        yield _unheaded(notes, title, places)
+        if not _is_in_brackets(tree, title, places):
+            yield _unheaded(notes, title, places)
+
+
+def _is_in_brackets(tree: Tree, title: str, places: Iterable[Location]) -> bool:
+    """Whether a file that refers to a title has it in brackets again, without the word: ``//
+    [Title]`` heads it for readers."""
+    counts = Counter(place.path for place in places)
+    return any(tree.text(path).count(f"[{title}]") > count for path, count in counts.items())
 
 
 def _unheaded(notes: StoredNotes, title: str, places: list[Location]) -> Gap:
     near = near_titles(title, notes)
-    what = f"Note [{title}] is nowhere" + (f": is Note [{near[0]}] meant?" if near else "")
+    what = f"no comment is titled Note [{title}]"
+    what += f": is Note [{near[0]}] meant?" if near else ""
     rule = "no indexed comment has that title"
     heads = [one.location for one in notes.titled(near[0])[0]] if near else []
     sure: Confidence = "likely" if near else "possible"

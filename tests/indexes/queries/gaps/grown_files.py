@@ -50,6 +50,21 @@ void old_style(int64_t size) {
 def write_checks(root: Path) -> None:
     """Errors raised as the tree no longer raises them, and a folder that never did otherwise."""
     append(root, {"c10/util/Exception.h": _EXCEPTION, "aten/src/ATen/native/Throws.cpp": _THROWS})
+    caught = """
+void guarded(int64_t size) {
+  TORCH_CHECK(size, "guarded: no size");
+  if (size < 0) throw std::runtime_error("below zero");
+}
+bool is_guarded(int64_t size) {
+  try {
+    guarded(size);
+  } catch (const std::runtime_error& error) {
+    return false;
+  }
+  return true;
+}
+"""
+    append(root, {"aten/src/ATen/native/Caught.cpp": caught})
     alone = 'inline void alone() { throw std::runtime_error("no c10 here"); }\n'
     append(
         root,
@@ -251,6 +266,9 @@ _NOTES = """
 # It is that of bits.
 # See Note [Order of keys]
 # See Note [Nothing like it]
+# See Note [Headed in brackets]
+# [Headed in brackets]
+# It is here.
 # See Note [Order of the Keys]
 """
 

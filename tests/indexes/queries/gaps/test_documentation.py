@@ -59,10 +59,11 @@ def test_links_to_files_of_the_tree(answer: GapList) -> None:
 
 def test_references_to_notes_that_are_nowhere(answer: GapList, grown: Index) -> None:
     found = {name: (gap.what, gap.confidence) for name, gap in of(answer, "note-link").items()}
-    near = "Note [Order of keys] is nowhere: is Note [Order of the keys] meant?"
+    near = "no comment is titled Note [Order of keys]: is Note [Order of the keys] meant?"
     assert [name for name, (_, sure) in found.items() if sure == "likely"] == ["Order of keys"]
     assert found["Order of keys"][0] == near
-    assert found["Nothing like it"] == ("Note [Nothing like it] is nowhere", "possible")
+    assert found["Nothing like it"] == ("no comment is titled Note [Nothing like it]", "possible")
+    assert "Headed in brackets" not in found
     gap = of(answer, "note-link")["Order of keys"]
     assert (
         "See Note [Order of keys]"
