@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from indexes.model.regex import regex
@@ -101,6 +102,9 @@ def _is_expression(tree: Tree, place: Location) -> bool:
     return before.endswith(("(", ",", "?")) or (before.endswith(":") and "?" in before)
 
 
+_CAUGHT = regex(r"catch\s*\(\s*(?:const\s+)?(?:std\s*::\s*)?runtime_error\b")
+
+
 def _throw_gap(
     tree: Tree,
     function: Definition | None,
@@ -110,9 +114,14 @@ def _throw_gap(
 ) -> Gap:
     whose = "this file uses" if own == places[0].path else f"{own} beside it uses"
     rule = f"{whose} TORCH_CHECK, which adds the C++ stack and raises c10::Error"
+    caught = _CAUGHT.search(text := tree.text(places[0].path))
+    if caught:
+        line = text.count("\n", 0, caught.start()) + 1
+        rule += f"; {places[0].path}:{line} catches std::runtime_error, which c10::Error is not"
     what = "throws std::runtime_error{} where TORCH_CHECK is the tree's way"
     like = tree.place_of(f"{_CHECK}(", own)
-    return _gap(tree, function, places, what, rule, filter(None, (like, macro)))
+    gap = _gap(tree, function, places, what, rule, filter(None, (like, macro)))
+    return replace(gap, confidence="possible") if caught else gap
 
 
 _BARE = regex(r"\b([A-Z_]{4,})\b(?!\()")

@@ -22,6 +22,13 @@ def test_throws_of_a_function_are_one_gap_and_comments_none(answer: GapList) -> 
     assert "this file uses TORCH_CHECK" in gap.rule
 
 
+def test_what_its_own_file_catches_may_have_to_stay_a_runtime_error(answer: GapList) -> None:
+    gaps = {gap.name: gap for gap in answer.gaps if gap.kind == "runtime-error"}
+    assert gaps["thrower"].confidence == "likely"
+    assert gaps["guarded"].confidence == "possible"
+    assert "Caught.cpp:9 catches std::runtime_error" in gaps["guarded"].rule
+
+
 def test_a_comment_holds_for_the_rows_that_follow_it() -> None:
     text = """
     skips=(
