@@ -7,15 +7,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import PurePosixPath
 
+from indexes.model.lines import listed
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
+from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.python_names.members import find_in_classes
 from indexes.source.source import Source
 
 _FUNCTION = regex(rb"^def (\w+)", MULTILINE)
 _PRIVATE = regex(rb"^from (torch)?\.(_[a-z]\w*) import ", MULTILINE)
 _MOST_USERS = 6
+_MOST_NAMESAKES = 4
 _QUOTED = regex(rb"[\"'](\w+)[\"']")
 _FEWEST = 2
 """Functions of a module that make a list a table of it."""
@@ -127,3 +131,14 @@ def pages_naming(source: Source, names: Iterable[str]) -> Iterator[tuple[Locatio
                 line = text.count("\n", 0, match.start()) + 1
                 found.append((Location(f"{folder}/{name}", line), match[1]))
     yield from found if len(found) <= _MOST_PAGES else ()
+
+
+def others_named(index: IndexedTree, name: str, steps: Iterable[Step]) -> Iterator[str]:
+    """What a plan of a bare name leaves out: methods of Python classes that have it too."""
+    found = find_in_classes(name, "", index) if name.isidentifier() else None
+    planned = {step.location.path for step in steps}
+    places = (*found.places, *found.others) if found else ()
+    left = [one for one in places if one.location.path not in planned]
+    if left:
+        others = listed((f"{one.name} ({one.location})" for one in left), _MOST_NAMESAKES)
+        yield f"also named {name}: {others}; plan one by torchnav contribute {left[0].name}"

@@ -17,7 +17,7 @@ from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.lines import placed
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
-from indexes.queries.contribution.by_name import private
+from indexes.queries.contribution.by_name import others_named, private
 from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.kin import called_by, in_library
 from indexes.queries.contribution.likely import defines, will_change
@@ -93,6 +93,8 @@ class _Subject(NamedTuple):
     operators: tuple[str, ...] = ()
     python: str = ""
     """The public name, if Python's."""
+    others: tuple[str, ...] = ()
+    """What else has the name, in words."""
 
 
 def _places_of(hits: Iterable[Hit]) -> list[Step]:
@@ -147,6 +149,9 @@ class Contributions:
             subject = self._of_file(path, line)
         else:
             subject = self._of_name(name)
+            is_symbol = subject.kind == "symbol"
+            others = others_named(self._index, name, subject.steps) if is_symbol else ()
+            subject = subject._replace(others=tuple(others))
         return self._make(subject, device, histories)
 
     def _of_name(self, name: str) -> _Subject:
@@ -245,7 +250,7 @@ class Contributions:
     # ----------------------------------------------------------------------- answering
 
     def _make(self, subject: _Subject, device: str, histories: int) -> Contribution:
-        kind, name, steps, operators, _ = subject
+        kind, name, steps, operators, *_ = subject
         sure = will_change(steps, kind == "operator")
         shown = [
             replace(step, change="will") if step.location.path in sure else step
@@ -279,7 +284,7 @@ class Contributions:
                 tests,
                 self.guides.commands_for(files),
                 self.guides.conventions(files),
-                self._missing(),
+                (*subject.others, *self._missing()),
             )
 
     def _tested(

@@ -202,6 +202,28 @@ def test_a_symbol_names_the_operators_that_reach_it(contributions: Contributions
     assert around.isdisjoint(found.will_change)
 
 
+def test_methods_of_the_same_name_that_a_plan_leaves_out_are_named(
+    tree_copy: Path, cache: Path
+) -> None:
+    parts = (
+        "class Group:\n    def mul_kernel(self):\n        pass\n    def add(self):\n        pass\n"
+    )
+    append(tree_copy, {"torch/grouping.py": parts})
+    with opened(tree_copy, cache) as index:
+        found = Contributions(index).of("mul_kernel", histories=0)
+        qualified = Contributions(index).of("torch.grouping.Group.mul_kernel", histories=0)
+        operator = Contributions(index).of("add", histories=0)
+    assert not _said_missing(operator, "also named")
+    assert "torch/grouping.py" not in [step.location.path for step in found.steps]
+    words = "also named mul_kernel: torch.grouping.Group.mul_kernel (torch/grouping.py:2)"
+    assert _said_missing(found, words)
+    assert not _said_missing(qualified, "also named")
+
+
+def _said_missing(found: Contribution, words: str) -> bool:
+    return any(words in one for one in found.missing)
+
+
 def test_a_file_and_a_line(contributions: Contributions) -> None:
     whole = contributions.of("aten/src/ATen/native/BinaryOps.h")
     assert (whole.kind, [cost.kind for cost in whole.costs]) == ("file", ["header"])
