@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -100,15 +101,20 @@ def find_notes(tree: Tree) -> Iterator[Gap]:
         if one.title.casefold() not in heads:
             dangling.setdefault(one.title, []).append(one.location)
     for title, places in dangling.items():
-        if not _is_in_brackets(tree, title, places):
+        if not _is_headed(tree, title, places):
             yield _unheaded(notes, title, places)
 
 
-def _is_in_brackets(tree: Tree, title: str, places: Iterable[Location]) -> bool:
-    """Whether a file that refers to a title has it in brackets again, without the word: ``//
-    [Title]`` heads it for readers."""
+def _is_headed(tree: Tree, title: str, places: Iterable[Location]) -> bool:
+    """Whether a file that refers to a title heads it for readers: ``// [Title]``, in brackets once
+    more than it is referred to, or ``// Note: Title``."""
     counts = Counter(place.path for place in places)
-    return any(tree.text(path).count(f"[{title}]") > count for path, count in counts.items())
+    texts = {path: tree.text(path) for path in counts}
+    plain = re.compile(rf"(?im)^[\s/*#]*note: {re.escape(title)}[\s.:]*$")
+    return any(
+        text.count(f"[{title}]") > counts[path] or plain.search(text)
+        for path, text in texts.items()
+    )
 
 
 def _unheaded(notes: StoredNotes, title: str, places: list[Location]) -> Gap:

@@ -267,6 +267,8 @@ _NOTES = """
 # See Note [Order of keys]
 # See Note [Nothing like it]
 # See Note [Headed in brackets]
+# See Note [Headed by a colon]
+# Note: Headed by a colon
 # [Headed in brackets]
 # It is here.
 # See Note [Order of the Keys]
