@@ -299,8 +299,8 @@ def is_unusual(name: str) -> bool:
 
 def _atom(text: str, device: str) -> bool | None:
     value, text = None, _GIVEN_TEXT.sub("(", text)
-    if _ENVIRONMENT.search(text):
-        return None
+    if _ENVIRONMENT.search(text) or "#" in text:
+        return None  # what stands between ``#if`` and ``#endif`` belongs to some builds
     for one, named in _DEVICES.items():
         if named.search(text):
             value = one == device

@@ -314,7 +314,8 @@ class Answers:
             passed = [None if c.text.endswith(_CUT) else taken(c, device, given) for c in choices]
             if False not in passed:
                 text = one.means or one.text
-                found.add(None if _FORMAT in text else _value(text, device, given))
+                is_known = _FORMAT not in text and not text.endswith(_CUT)
+                found.add(_value(text, device, given) if is_known else None)
                 if None not in passed:
                     break
         return found.pop() if len(found) == 1 else None

@@ -50,6 +50,8 @@ FILL = 4.0
 """Writing one value beside what copies, or computing statistics beside what uses them."""
 DATA = regex(r"Tensor|Iter|\*|List|Ref\b")
 _NUMBER = regex(r"\bScalar\b(?!Type)")
+_CHANGED = regex(r"(?:^|,)\s*(?!const\b)[\w:]+\s*&(?!&)")
+"""A parameter that the function may write to."""
 _ELEMENTS = 10.0
 """An elementwise operator in another kind of operator."""
 _ARITHMETIC = 1.0
@@ -370,8 +372,7 @@ class Prices:
         called = isinstance(step.why, Edge) and not FILLS.search(walk.native.name)
         is_for_another = is_for_another or (called and self._fills_before(found.name, walk))
         price += FILL * (bool(is_for_another) or packs_for_another(found.name, walk.native))
-        of_number = _NUMBER.search(found.parameters) and not DATA.search(found.parameters)
-        price += ASIDE["allocates"] * bool(of_number)  # wrapped_scalar_tensor makes a tensor of it
+        price += ASIDE["allocates"] * _is_of_number(found.parameters)
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
@@ -396,6 +397,13 @@ class Prices:
         found = (self.facts.by_id(one) for one in same if isinstance(one, int))
         most = max((words_in(one.definition.scope, name) for one in found if one), default=0)
         return most > words_in(scope, name)
+
+
+def _is_of_number(parameters: str) -> bool:
+    """Whether a function is given a number and nothing that holds elements, as
+    ``wrapped_scalar_tensor``, which makes a tensor of it."""
+    holds_data = DATA.search(parameters) or _CHANGED.search(parameters)
+    return bool(_NUMBER.search(parameters)) and not holds_data
 
 
 def _plain_overload(native: NativeFunction) -> str:

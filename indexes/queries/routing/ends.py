@@ -15,6 +15,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
 from indexes.queries.routing.argument_values import Walk
 from indexes.queries.routing.conditions import (
+    REFUSED,
     UNUSUAL,
     is_helper,
     is_of_operator,
@@ -215,7 +216,8 @@ class Ends:
 
     def _unusual(self, edge: Edge, walk: Walk) -> float:
         """The extra cost of an edge that the usual case does not reach."""
-        return UNUSUAL * any(one >= UNUSUAL for one in self.prices.conditions.prices(edge, walk))
+        prices = self.prices.conditions.prices(edge, walk)
+        return UNUSUAL * any(one in (REFUSED, UNUSUAL) for one in prices)
 
     def _is_made(self, known: Known) -> bool:
         """Whether a function called for a dtype is its caller's own."""

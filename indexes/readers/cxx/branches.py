@@ -29,7 +29,7 @@ _LONGEST_STATEMENT = 4000
 """In characters outside brackets."""
 _LONGEST = 300
 _LONGEST_ANSWER = 900
-_RETURN = regex(r"\breturn\b(?=[\s(!])\s*([^;{}]+);")
+_RETURN = regex(r"\breturn\b(?=[\s(!])\s*((?:[^;{}]|\{[^;{}]*\})+);")
 _LAMBDA = regex(r"\[[&=\w,\s]*\]\s*(?:\(|\{|mutable\b)")
 _CONSTANT = regex(r"\s*(?:\w+::)+\w+\s*")
 _MOST_ANSWERS = 40
@@ -123,8 +123,18 @@ def _pieces(one: Arm, builds: Sequence[Arm]) -> Iterator[Arm]:
             yield one._replace(end=part.end)
         if any(part.end == other.start or part.start == other.end for other in builds):
             return
-        one = one._replace(start=max(one.start, part.end))
+        one = _of_build(one, part.text)._replace(start=max(one.start, part.end))
     yield one
+
+
+def _of_build(one: Arm, build: str) -> Arm:
+    """What follows a branch that leaves the function, which only some builds have."""
+    if one.arm != "otherwise":
+        return one
+    build = f"({build})" if "||" in build else build
+    head, opened, rest = one.text.partition("(")
+    text = f"{head}({build} && ({rest}" + ")" * (not rest.endswith("..."))
+    return one._replace(text=text if opened else build)
 
 
 class _Arms:
@@ -304,7 +314,7 @@ class Branches:
     def __init__(
         self, arms: Sequence[Arm], line: Callable[[int], int], meaning: Callable[[str, int], str]
     ) -> None:
-        """``meaning`` replaces the body's own names in a condition."""
+        """``meaning`` replaces the body's own names in a condition at an offset."""
         self._arms = arms
         self._line = line
         self._meaning = meaning
@@ -329,7 +339,7 @@ class Branches:
 
     def answer(self, offset: int, text: str) -> None:
         """Adds a returned value."""
-        parent, means = self.at(offset), self._meaning(text, _LONGEST_ANSWER)
+        parent, means = self.at(offset), self._meaning(text, offset)
         made = (len(self.needed) + 1, parent, text, RETURNS, self._line(offset), means)
         self.needed.append(Branch(*made))
 
@@ -342,7 +352,7 @@ class Branches:
             one, parent, number = self._around[at][0], number, len(self.needed) + 1
             line = self._line(one.offset)
             asked = one.text.partition(" case ")[0] if one.arm == "case" else one.text
-            means = "" if one.arm == "#if" else self._meaning(asked, _LONGEST)
+            means = "" if one.arm == "#if" else self._meaning(asked, one.offset)
             self.needed.append(Branch(number, parent, one.text, one.arm, line, means))
             self._around[at] = (one, number)
         return number

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from re import Match
 from typing import NamedTuple
 
@@ -28,7 +28,7 @@ _WORD = regex(r"(?<!::)\b[A-Za-z_]\w*\b(?!\s*::)", ASCII)
 
 _LONGEST = 60
 """Longest argument that is stored, in characters."""
-_LONGEST_CONDITION = 300
+_LONGEST_CONDITION = 900
 _LONGEST_VALUE = 500
 _LITERAL = r"true|false|-?\.?\d[\w.]*|\"[\w.+-]*\"|(?:\w+::)*\w+"
 _VALUE = regex(
@@ -47,8 +47,10 @@ _ASSIGNED = regex(
 )
 _NARROWING = {"&=": "&&", "|=": "||"}
 _AGAIN = regex(r"\s*(\w+)\s*(&&|\|\|)", ASCII)
+_LOOSER = {"&&": ("||", "?"), "||": ("?",)}
+"""Operators that bind less than the one before them."""
 _FURTHER = "..."
-"""Operators by which a name gets a further, unknown value."""
+"""A further, unknown value."""
 _TYPED = regex(r"(?:\w|>|&)\s*$", ASCII)
 _NO_TYPE = regex(r"\b(?:return|else|case)\s*$", ASCII)
 _NAME = regex(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(\"]|\s*::)", ASCII)
@@ -119,6 +121,14 @@ class LocalNames:
         return declared[before - 1] if before else None
 
 
+class _Term(NamedTuple):
+    """What an assignment joins with what a name was: ``x = x && y``."""
+
+    offset: int
+    sign: str
+    text: str
+
+
 class LocalValues:
     """Names that a body sets once, or once for each of two builds."""
 
@@ -130,8 +140,8 @@ class LocalValues:
         self._directives = directives
         self._known: dict[str, str] = {}
         """What names stand for that were asked for."""
-        self._narrowed: dict[str, set[str]] = {}
-        """By which signs what names were is joined with something more."""
+        self._joined: dict[str, list[_Term]] = {}
+        """What is joined later with what names were."""
 
     @cached_property
     def _assigned(self) -> dict[str, list[int]]:
@@ -141,7 +151,8 @@ class LocalValues:
             place = found.end(3) if found[3] == "=" else 0
             name = found[1] or found[4]
             if name in places and (sign := self._narrows(name, found)):
-                self._narrowed.setdefault(name, set()).add(sign)
+                term = self._term(name, found, sign, places[name][0])
+                self._joined.setdefault(name, []).append(_Term(found.start(), sign, term))
             else:
                 places.setdefault(name, []).append(place)
         return places
@@ -153,18 +164,41 @@ class LocalValues:
         again = _AGAIN.match(self._plain, found.end(3), self._end) if found[3] == "=" else None
         return again[2] if again and again[1] == name else ""
 
-    def of(self, name: str) -> str | None:
-        """The value of a name; None if the body does not set it, empty if unknown."""
+    def _term(self, name: str, found: Match[str], sign: str, declared: int) -> str:
+        """What an assignment joins with a name; unknown unless it always runs after the name's
+        declaration, or in all builds of a kind."""
+        again = _AGAIN.match(self._plain, found.end(3), self._end)
+        is_whole = found[3] != "="
+        at = found.end(3) if is_whole or again is None else again.end()
+        text = self._text_to_semicolon(at)
+        is_looser = not is_whole and any(one in text for one in _LOOSER[sign])
+        before = self._plain[declared : found.start()].rstrip()
+        is_straight = before[-1:] in (";", "}") and before.count("{") == before.count("}")
+        if not text or is_looser or not is_straight:
+            return _FURTHER
+        builds = self._builds(found.start())
+        return f"({' && '.join([*builds, f'({text})'])})" if builds else f"({text})"
+
+    def _builds(self, at: int) -> Sequence[str]:
+        """The conditions of the preprocessor in a body at an offset."""
+        before = bisect_left(self._directives, at, key=lambda one: one[0])
+        around = len(self._directives[0][2]) - 1 if before else 0
+        return self._directives[before - 1][2][around:] if before else ()
+
+    def of(self, name: str, at: int) -> str | None:
+        """The value of a name at an offset; None if the body does not set it, empty if unknown."""
         if name not in self._assigned:
             return None
         if name not in self._known:
-            values = [self._initial(name, at) for at in self._assigned[name]]
-            value = values[0] if len(values) == 1 else self._of_builds(name, values)
-            signs = self._narrowed.get(name)
-            if signs and value:
-                value = f"({value}) {signs.pop()} {_FURTHER}" if len(signs) == 1 else ""
-            self._known[name] = value
-        return self._known[name]
+            values = [self._initial(name, place) for place in self._assigned[name]]
+            self._known[name] = values[0] if len(values) == 1 else self._of_builds(name, values)
+        value, terms = self._known[name], self._joined.get(name, ())
+        if not value or not terms:
+            return value
+        signs = {one.sign for one in terms}
+        texts = (one.text if one.offset < at else _FURTHER for one in terms)
+        known = dict.fromkeys((f"({value})", *texts))
+        return f" {signs.pop()} ".join(known) if len(signs) == 1 else ""
 
     def _of_builds(self, name: str, values: Sequence[str]) -> str:
         places = self._assigned[name]
@@ -176,33 +210,38 @@ class LocalValues:
     def _initial(self, name: str, at: int) -> str:
         """The initializer of a declaration; empty if there is none or it is not understood."""
         before = self._plain[max(self._start, at - 160) : at - 1].rstrip().removesuffix(name)
-        stop = self._plain.find(";", at, self._end)
-        if not at or stop < 0 or not _TYPED.search(before) or _NO_TYPE.search(before):
+        if not at or not _TYPED.search(before) or _NO_TYPE.search(before):
             return ""
-        text = flat(strip_comments(self._written[at:stop]))
+        return self._text_to_semicolon(at)
+
+    def _text_to_semicolon(self, at: int) -> str:
+        """The rest of a statement; empty if it is not understood."""
+        stop = self._plain.find(";", at, self._end)
+        text = flat(strip_comments(self._written[at:stop])) if stop > 0 else ""
         return text if len(text) < _LONGEST_VALUE and _is_plain(text) else ""
 
-    def spelled_out(self, condition: str, longest: int = _LONGEST_CONDITION) -> str:
-        """A condition with the body's own names replaced; empty if it has none."""
+    def spelled_out(self, condition: str, at: int) -> str:
+        """A condition at an offset with the body's own names replaced; empty if it has none. What
+        is joined with names in their values may be so only later."""
         text = condition
-        for _ in range(_NESTED):
-            replaced = _NAME.sub(self._word, text)
-            if replaced == text or len(replaced) > longest:
+        for place in (at, *(0,) * (_NESTED - 1)):
+            replaced = _NAME.sub(partial(self._word, place), text)
+            if replaced == text or len(replaced) > _LONGEST_CONDITION:
                 break
             text = replaced
         return "" if text == condition else text
 
     def given(self, parts: Iterable[tuple[int, int]]) -> str:
         """The literals and names among arguments; empty if there are none."""
-        values = (_value(self._text(*part), self) for part in parts)
+        values = (_value(self._text(*part), self, part[0]) for part in parts)
         return GIVEN_SEPARATOR.join(values).rstrip(GIVEN_SEPARATOR)
 
     def _text(self, start: int, end: int) -> str:
         text = self._plain[start:end].strip()
         return strip_comments(self._written[start:end]).strip() if text[:1] == '"' else text
 
-    def _word(self, word: Match[str]) -> str:
-        value = self.of(word[0])
+    def _word(self, at: int, word: Match[str]) -> str:
+        value = self.of(word[0], at)
         if not value:
             return word[0]
         return value if _VALUE.match(value) else f"({value})"
@@ -219,14 +258,14 @@ def _is_plain(text: str) -> bool:
     return not depth
 
 
-def _value(text: str, names: LocalValues) -> str:
+def _value(text: str, names: LocalValues, at: int) -> str:
     if len(text) > _LONGEST:
         return ""
     if wrapped := _WRAPPED.match(text):
         text = wrapped[1]
-    if text.isidentifier() and (local := names.of(text)) is not None:
+    if text.isidentifier() and (local := names.of(text, at)) is not None:
         text = local
-    elif any(names.of(word) is not None for word in _NAME.findall(text)):
+    elif any(names.of(word, at) is not None for word in _NAME.findall(text)):
         return ""
     if _NOTHING.match(text):
         return NOTHING

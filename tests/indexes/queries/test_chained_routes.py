@@ -73,6 +73,25 @@ YAML = f"""
   dispatch:
     CPU: in_halves_cpu
 
+- func: packed_up(Tensor self) -> Tensor
+  dispatch:
+    CPU: packed_up_cpu
+
+- func: packed(Tensor(a) self) -> Tensor(a)
+  variants: method
+
+- func: shrunk(Tensor self) -> Tensor
+  variants: method
+  dispatch:
+    CPU: turned_cpu
+    CUDA: shrunk_cuda
+
+- func: packed_size(Tensor self) -> Tensor
+
+- func: multiplied(Tensor self) -> Tensor
+  dispatch:
+    CUDA: multiplied_cuda
+
 - func: pour_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
   dispatch:
     CPU: pour_cpu_
@@ -133,6 +152,15 @@ Tensor halves(const Tensor& self, int64_t n) {{
   return at::turned(self);
 }}
 Tensor in_halves_cpu(const Tensor& self) {{ return self.halves(2); }}
+Tensor packed_up_cpu(const Tensor& self) {{ {LOOP} }}
+static bool is_packed(const Tensor& self) {{ return false; }}
+Tensor packed(const Tensor& self) {{
+  if (is_packed(self)) {{
+    return self;
+  }}
+  return at::packed_up(self);
+}}
+Tensor packed_size(const Tensor& self) {{ return self.packed().shrunk(); }}
 Tensor& pour_cpu_(Tensor& self, const Tensor& src, bool non_blocking) {{ {LOOP} }}
 Tensor poured(const Tensor& self, const Tensor& src, {OPTIONS}) {{
   auto result = at::empty(self.sizes(), self.options());
@@ -140,11 +168,57 @@ Tensor poured(const Tensor& self, const Tensor& src, {OPTIONS}) {{
 }}
 }}
 """
+CUDA = """
+namespace at::native {
+__global__ void shrink(float* data) {}
+Tensor shrunk_cuda(const Tensor& self) {
+  shrink<<<1, 1>>>(self.data_ptr<float>());
+  return self;
+}
+static bool can_add(const Tensor& self, const Scalar& beta) {
+#ifdef USE_ROCM
+  if (self.dim() == 2) {
+    return false;
+  }
+#endif
+  return (beta.toDouble() == 1.0 && self.fits({1, 2}));
+}
+__global__ void multiply(float* data) {}
+template <typename scalar_t>
+bool run_sum(const Tensor& self, const Scalar& beta) { return true; }
+template <typename scalar_t>
+bool run_product(Sizes& sizes, const Scalar& beta) {
+  multiply<<<1, 1>>>(sizes.data);
+  return true;
+}
+static Tensor multiplied_impl(const Tensor& self, const Scalar& beta) {
+  bool skips_sum = self.is_odd();
+#ifdef USE_ROCM
+  skips_sum = skips_sum || self.is_far();
+#endif
+  skips_sum = skips_sum || !can_add(self, beta);
+  Sizes sizes;
+  if (!skips_sum) {
+    AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "sum", [&] { run_sum<scalar_t>(self, beta); });
+  } else {
+    AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "product", [&] {
+      run_product<scalar_t>(sizes, beta);
+    });
+  }
+  return self;
+}
+Tensor multiplied_cuda(const Tensor& self) { return multiplied_impl(self, 0); }
+}
+"""
 
 
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    files = {NATIVE + "native_functions.yaml": YAML, NATIVE + "Chained.cpp": KERNELS}
+    files = {
+        NATIVE + "native_functions.yaml": YAML,
+        NATIVE + "Chained.cpp": KERNELS,
+        NATIVE + "cuda/Chained.cu": CUDA,
+    }
     with grown(tmp_path_factory, files) as index:
         yield index
 
@@ -176,6 +250,12 @@ def test_one_of_several_functions_in_sequence(index: Index, operator: str, confi
 
 def test_a_new_tensor_is_not_filled_where_what_fills_it_has_no_kernel(index: Index) -> None:
     assert usual(index, "poured", "XPU").note == "no kernel: pour_ has none for XPU"
+
+
+def test_a_flag_that_a_function_widens_decides_by_what_is_passed(index: Index) -> None:
+    found = [one.symbol for one in index.routes("multiplied") if one.device == "CUDA"]
+    assert found[0].endswith("multiply")
+    assert not any(one.endswith("run_sum") for one in found)  # refused: ``beta`` is 0
 
 
 def test_an_out_overload_takes_the_stub_of_the_overload_it_is_a_form_of(index: Index) -> None:

@@ -125,7 +125,9 @@ def test_braces_that_branches_of_an_if_directive_share_are_not_counted_twice() -
 
 def test_a_condition_that_some_builds_have_is_told() -> None:
     body = "#ifdef A\nif (x) {\n  return a();\n}\n#endif\nb();"
-    assert around(body, "b") == [("otherwise", "if (x)", 3)]
+    assert around(body, "b") == [("otherwise", "if (defined(A) && (x))", 3)]
+    body = "#if A || B\nif (x) return; else return a();\n#endif\nb();"
+    assert around(body, "b") == [("otherwise", "(A || B)", 3)]
 
 
 def test_comments_strings_and_bodies_of_lambdas_do_not_confuse() -> None:
@@ -168,6 +170,11 @@ def test_what_a_function_answers_is_kept_with_its_conditions() -> None:
     assert answers("static bool can_run(const Tensor& t)", body) == [
         ("false", "", "then if (!t.is_cuda())"),
         ("wide && a(t)", "(t.dim() > 2) && a(t)", "otherwise if (!t.is_cuda())"),
+    ]
+    body = "#ifdef A\nreturn false;\n#endif\nreturn t.is({n, 2}) && (\n#ifndef A\na(t)\n#endif\n);"
+    assert answers("bool can_run(const Tensor& t, int n)", body) == [
+        ("false", "", "#if defined(A)"),
+        ("t.is({n, 2}) && ( #ifndef A a(t) #endif )", "", ""),
     ]
     body = 'if (s == "plain") { return Way::Plain; }\nreturn at::Way::Wide;'
     assert answers("Way way_of(std::string_view s)", body) == [

@@ -65,8 +65,17 @@ def test_a_parameter_that_the_body_changes_is_not_known() -> None:
         ('auto way = name.value_or("qr");', 'way == "qr"', 'name.value_or("qr") == "qr"'),
         ("bool fast = t.is_cuda() && flag;", "!fast", "!(t.is_cuda() && flag)"),
         ("bool fast = flag;\n  bool best = fast && wide(t);", "best", "(flag && wide(t))"),
-        ("bool fast = flag;\n  fast = fast && wide(t);", "fast", "((flag) && ...)"),
-        ("bool fast = flag;\n  fast |= wide(t);", "fast", "((flag) || ...)"),
+        ("bool fast = flag;\n  fast = fast && wide(t);", "fast", "((flag) && (wide(t)))"),
+        ("bool fast = flag;\n  fast |= wide(t);", "fast", "((flag) || (wide(t)))"),
+        ("bool fast = flag;\n  if (dim) fast |= wide(t);", "fast", "((flag) || ...)"),
+        ("bool fast = flag;\n  if (dim) {\n fast |= wide(t); }", "fast", "((flag) || ...)"),
+        ("bool fast = flag;\n  fast = fast && a(t) || flag;", "fast", "((flag) && ...)"),
+        (
+            "bool fast = flag;\n#ifdef A\n  fast = fast || wide(t);\n#endif\n  fast |= far(t);",
+            "!fast",
+            "!((flag) || (defined(A) && (wide(t))) || (far(t)))",
+        ),
+        ("bool f = flag;\n  bool best = f;\n  f |= wide(t);", "best", "((flag) || ...)"),
         ("bool fast = flag;\n  fast |= wide(t);\n  fast &= x;", "fast", ""),
         ("bool fast = flag;\n  fast = wide(t) && fast;", "fast", ""),
         ("auto run = [&] { return 1; };", "run", ""),
@@ -85,3 +94,8 @@ def test_a_condition_says_what_the_names_in_it_stand_for(
     branch = function.branches[-1]
     assert branch.text == f"if ({condition})"
     assert branch.means == (f"if ({means})" if means else "")
+
+
+def test_what_is_joined_with_a_name_after_a_condition_is_not_known_there() -> None:
+    branches = read("bool f = flag;\n  if (f) a(t);\n  f |= wide(t);\n  if (f) b(t);").branches
+    assert [one.means for one in branches] == ["if (((flag) || ...))", "if (((flag) || (wide(t))))"]
