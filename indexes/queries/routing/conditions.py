@@ -171,6 +171,10 @@ class Order:
             if all(arm == "#if" and not builds for _, arm in unusual[one] - here)
         ]
 
+    def made_for(self, edge: Edge) -> list[Edge]:
+        """The other calls of a body on whose results a member is called."""
+        return [one for one in self.facts.edges(edge.caller) if self._is_on_result(edge, one)]
+
     def _is_on_result(self, one: Edge, edge: Edge) -> bool:
         """Whether a member is called on the result of another call of its line: ``x.f().g()``."""
         sites = self.sites(one) if one.line == edge.line else ()

@@ -83,7 +83,32 @@ class _Finder:
         is_far = not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values())
         instead = self._instead(native, device, found) if is_far or called else []
         own = instead or [self._route(*one) for one in found[:_MOST]]
+        if own and not instead and (missing := self._missing_before(*found[0][1:3])):
+            kernel = self._kernel(native, device)
+            return self._none(native, device, self._lacks(missing, device), kernel)
         return own or inner or self._unseen(native, device)
+
+    def _missing_before(self, walk: Walk, node: Node) -> str:
+        """The operator without a kernel of which a view is made that a path goes on from:
+        ``_coalesce`` for ``x.coalesce().values().sum()``; empty if there is none."""
+        order = self.search.prices.order
+        steps = (step.why for step in self.search.way(walk, node))
+        called = [why for why in steps if isinstance(why, Edge) and why.kind == "operator"]
+        around = (one for why in called for one in order.made_for(why) if not one.branch)
+        natives = [self.facts.native(str(one.target)) for one in around if one.kind == "operator"]
+        made = (one for one in natives if one and self._is_composite_view(one, walk.device))
+        return next(filter(None, (self._missing_in(one, walk.device) for one in made)), "")
+
+    def _is_composite_view(self, native: NativeFunction, device: str) -> bool:
+        is_made = is_composite_implicit(native) and is_view(parse_schema(native.schema))
+        return is_made and bool(self.search.rows(native.full_name, device))
+
+    def _missing_in(self, native: NativeFunction, device: str) -> str:
+        """The operator without a kernel that a view is made of; empty if there is none."""
+        if list(self.search.ways(native, device)):
+            return ""
+        is_usual = min(self.search.missing.values(), default=math.inf) < UNUSUAL
+        return self._missing(self.search.rows(native.full_name, device)[0]) if is_usual else ""
 
     def _of_view(self, native: NativeFunction, device: str, nothing: Route) -> list[Route]:
         """A view; one made of operators may usually return another tensor, as ``coalesce``."""

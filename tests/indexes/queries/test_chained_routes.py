@@ -252,6 +252,12 @@ def test_a_new_tensor_is_not_filled_where_what_fills_it_has_no_kernel(index: Ind
     assert usual(index, "poured", "XPU").note == "no kernel: pour_ has none for XPU"
 
 
+def test_what_a_call_is_made_on_may_have_no_kernel(index: Index) -> None:
+    assert usual(index, "shrunk", "CUDA").symbol.endswith("shrink")
+    assert usual(index, "packed_size", "CUDA").note == "no kernel: packed_up has none for CUDA"
+    assert usual(index, "packed_size").symbol.endswith("turned_cpu")
+
+
 def test_a_flag_that_a_function_widens_decides_by_what_is_passed(index: Index) -> None:
     found = [one.symbol for one in index.routes("multiplied") if one.device == "CUDA"]
     assert found[0].endswith("multiply")
