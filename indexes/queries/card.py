@@ -40,7 +40,7 @@ from indexes.store.registrations import written_for
 _KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
 _MOST_NAMES = 2
 _SHORT = 44
-"""Longest condition shown, in characters."""
+"""Longest condition shown, in characters, with the count of others."""
 _UNREAD = "gradient unknown"
 """Shown for an operator whose entry could not be read, and its derivative with it."""
 _USUAL_KEYS = frozenset(("CPU", "CUDA", "MPS", "XPU", "PrivateUse1", "Meta", RUNTIME_KEY))
@@ -129,15 +129,16 @@ def _device_line(native: NativeFunction, found: Sequence[Route]) -> CardLine:
     if route.kind == "none":
         return CardLine(route.device, route.note, route.location, "", opens, key)
     way = " > ".join(route.steps)
-    return CardLine(route.device, way, route.location, _note(found), opens, key)
+    return CardLine(route.device, way, route.location, device_note(found), opens, key)
 
 
-def _note(found: Sequence[Route]) -> str:
+def device_note(found: Sequence[Route]) -> str:
+    """The library of a device's first route, its last short condition, and the other ways."""
     route, parts = found[0], []
     if route.note:
         is_vendor = route.kind in ("library", "graph", "metal")
         parts.append(_of_vendor(route.note) if is_vendor else route.note)
-    parts += [one for one in route.conditions if len(one) <= _SHORT][-1:]
+    parts.append(_when(route.conditions))
     names = dict.fromkeys(one.steps[-1] for one in found)
     names.pop(route.steps[-1])
     if names:
@@ -145,6 +146,14 @@ def _note(found: Sequence[Route]) -> str:
     if len(names) > 1:
         parts.append(f"{len(names) - 1} more")
     return " · ".join(filter(None, parts))
+
+
+def _when(conditions: Sequence[str]) -> str:
+    """The last short condition of a route, and how many others there are."""
+    others = f" and {len(conditions) - 1} more" * (len(conditions) > 1)
+    if short := [one for one in conditions if len(one + others) <= _SHORT]:
+        return short[-1] + others
+    return f"{len(conditions)} condition{'s' * bool(others)}" if conditions else ""
 
 
 def _of_vendor(symbol: str) -> str:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from indexes import Index
-from indexes.model.answers import CardLine
+from indexes.model.answers import CardLine, Route
+from indexes.model.vocabulary import Location
+from indexes.queries.card import device_note
 from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
 from tests.indexing import opened
 
@@ -54,6 +56,20 @@ def test_every_usual_way_is_named_on_its_card(tree_index: Index) -> None:
                 said = " ".join(lines[head : head + 2])
                 assert route.steps[-1] in said
                 assert str(route.location).rpartition("/")[2] in said
+
+
+def test_a_card_counts_the_conditions_that_it_does_not_show() -> None:
+    short, long = "not (n == 0)", "n > 0 && " * 9
+    place = Location("a.cpp", 1)
+
+    def note(*conditions: str) -> str:
+        return device_note([Route("CPU", "loop", "run", place, (), conditions)])
+
+    assert note(short) == short
+    assert note(short, long) == note(long, short) == f"{short} and 1 more"
+    assert note(long, long) == "2 conditions"
+    assert note(long) == "1 condition"
+    assert note() == ""
 
 
 @pytest.mark.parametrize(
