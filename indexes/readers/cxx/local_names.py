@@ -51,6 +51,10 @@ _LOOSER = {"&&": ("||", "?"), "||": ("?",)}
 """Operators that bind less than the one before them."""
 _FURTHER = "..."
 """A further, unknown value."""
+_MOST_TERMS = 8
+"""Most that is joined with a name; what comes after is one more, unknown."""
+_FARTHEST = 20_000
+"""How far from its declaration, in characters, what is joined with a name is read."""
 _TYPED = regex(r"(?:\w|>|&)\s*$", ASCII)
 _NO_TYPE = regex(r"\b(?:return|else|case)\s*$", ASCII)
 _NAME = regex(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(\"]|\s*::)", ASCII)
@@ -151,8 +155,7 @@ class LocalValues:
             place = found.end(3) if found[3] == "=" else 0
             name = found[1] or found[4]
             if name in places and (sign := self._narrows(name, found)):
-                term = self._term(name, found, sign, places[name][0])
-                self._joined.setdefault(name, []).append(_Term(found.start(), sign, term))
+                self._join(name, found, sign, places[name][0])
             else:
                 places.setdefault(name, []).append(place)
         return places
@@ -164,6 +167,15 @@ class LocalValues:
         again = _AGAIN.match(self._plain, found.end(3), self._end) if found[3] == "=" else None
         return again[2] if again and again[1] == name else ""
 
+    def _join(self, name: str, found: Match[str], sign: str, declared: int) -> None:
+        terms = self._joined.setdefault(name, [])
+        if len(terms) < _MOST_TERMS:
+            is_last = len(terms) == _MOST_TERMS - 1
+            text = _FURTHER if is_last else self._term(name, found, sign, declared)
+            terms.append(_Term(found.start(), sign, text))
+        elif sign != terms[0].sign:
+            terms[-1] = terms[-1]._replace(sign=sign)
+
     def _term(self, name: str, found: Match[str], sign: str, declared: int) -> str:
         """What an assignment joins with a name; unknown unless it always runs after the name's
         declaration, or in all builds of a kind."""
@@ -172,7 +184,8 @@ class LocalValues:
         at = found.end(3) if is_whole or again is None else again.end()
         text = self._text_to_semicolon(at)
         is_looser = not is_whole and any(one in text for one in _LOOSER[sign])
-        before = self._plain[declared : found.start()].rstrip()
+        is_near = found.start() - declared < _FARTHEST
+        before = self._plain[declared : found.start()].rstrip() if is_near else ""
         is_straight = before[-1:] in (";", "}") and before.count("{") == before.count("}")
         if not text or is_looser or not is_straight:
             return _FURTHER

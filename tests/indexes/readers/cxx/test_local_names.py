@@ -77,6 +77,8 @@ def test_a_parameter_that_the_body_changes_is_not_known() -> None:
         ),
         ("bool f = flag;\n  bool best = f;\n  f |= wide(t);", "best", "((flag) || ...)"),
         ("bool fast = flag;\n  fast |= wide(t);\n  fast &= x;", "fast", ""),
+        ("bool fast = flag;\n" + "  fast &= a(t);\n" * 30, "fast", "((flag) && (a(t)) && ...)"),
+        ("bool fast = flag;\n" + "  fast &= a(t);\n" * 30 + "  fast |= b(t);", "fast", ""),
         ("bool fast = flag;\n  fast = wide(t) && fast;", "fast", ""),
         ("auto run = [&] { return 1; };", "run", ""),
         ("auto n = t.numel();", "x.n > 2", ""),  # a member of that name
