@@ -24,6 +24,17 @@ _UNITS = (
     *(b"-", b"\xff", b"aten::", b"return a;\n", b"a<b>::", b"&", b"%", b"$_", b"_", b"1+"),
     *(b"void f() {}\n", b"def f(): ", b"# Note [ab]\n", b"// Note [ab]\n", b"x Note [ab] "),
 )
+_BODY = b"Tensor f(Tensor y) { bool x = y.defined();\n"
+"""The head of a C++ function, before units of its body."""
+_IN_BODY = (
+    *(b"x = x && y;\n", b"if (x) { f(x); x |= g(y); }\n", b"A<B> a; f(a);\n", b"using A = B<C>;\n"),
+    *(
+        b"f(-y, (~y) & (x));\n",
+        b"g<a>()(y, f);\n",
+        b"auto a = y.a(); a.b();\n",
+        b"return y + (x);\n",
+    ),
+)
 _NOTHING_S = 0.05
 """CPU seconds below which growth is ignored."""
 _STEEP = 1.3
@@ -46,17 +57,18 @@ def steep(target: Target) -> Iterator[tuple[bytes, float, float, int]]:
     """Each unit whose time grows steeply, with the exponent, the time and the size."""
     with tempfile.TemporaryDirectory(prefix="torchnav-fuzz") as folder:
         run = target.start(Path(folder))
-        for unit in (*_UNITS, *target.seeds()[:20]):
-            power, seconds, size = _power(target, run, unit)
+        units = [(b"", unit) for unit in (*_UNITS, *target.seeds()[:20])]
+        for head, unit in (*units, *((_BODY, unit) for unit in _IN_BODY)):
+            power, seconds, size = _power(target, run, unit, head)
             if power > _STEEP:
                 yield unit[:40], power, seconds, size
 
 
-def _power(target: Target, run: Run, unit: bytes) -> tuple[float, float, int]:
+def _power(target: Target, run: Run, unit: bytes, head: bytes) -> tuple[float, float, int]:
     """From the last step; stopped if it takes too long."""
     before, now, size = 0.0, 0.0, _LEAST
     while True:
-        before, now = now, _seconds(target, run, unit * (size // len(unit) + 1))
+        before, now = now, _seconds(target, run, head + unit * (size // len(unit) + 1))
         if now > 1 or size >= _MOST:
             break
         size *= 4
