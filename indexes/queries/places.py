@@ -140,7 +140,7 @@ def _definitions(facts: Lookup, path: str, line: int) -> Iterator[Place]:
 def _definition_place(facts: Lookup, known: Known) -> Place:
     found = known.definition
     own = facts.kernel_of(known)
-    ways = () if found.kind == "class" else reaching(facts, starts_of(facts, known))
+    ways = reaching(facts, starts_of(facts, known))
     ops = [*own, *(way.op for way in ways)]
     if found.kind == "function":
         ops += (hit.op for hit in registrations_of(facts, known) if hit.op)

@@ -306,17 +306,18 @@ def with_source(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameM
         return replace(found, hits=(*kernels, *reached, *others))
     source = answer.source
     own = [hit for hit in kernels if hit.location != source.location]
-    hits = (definition_hit(source), *own, *hits_reaching(index, _what_runs(source, index)))
+    hits = (definition_hit(source), *own, *_running(source, index))
     return replace(found, hits=hits, note=answer.rule, confidence=answer.confidence)
 
 
-def _what_runs(source: Definition, index: IndexedTree) -> Location:
-    """The function that a kernel runs: of a functor its call operator."""
-    called = f"{source.qualified}::operator()"
-    known = index.facts.named("operator()") if source.kind == "class" else ()
-    methods = (one.definition for one in known if one.definition.qualified == called)
-    own = (one.location for one in methods if one.location.path == source.location.path)
-    return next(own, source.location)
+def _running(source: Definition, index: IndexedTree) -> list[Hit]:
+    """The operators that run what a kernel's name means: a function, or the methods of a functor,
+    its own or those that it inherits."""
+    inside = source.location
+    methods = ScopeFacts(index.facts.store).methods_in(source) if source.kind == "class" else ()
+    places = [one.definition.location for one in methods]
+    own = [place for place in places if inside.covers(place.line)]
+    return next(filter(None, (hits_reaching(index, place) for place in (*own, inside))), [])
 
 
 def of_library(query: NameQuery, index: IndexedTree) -> NameMatch | None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
 from indexes.queries.naming.cxx import with_source
 from indexes.queries.naming.spelling import parse_name
+from tests.indexing import opened
+from tests.tree_marks import NATIVE
 
 NAME = "cunn_SpatialSoftMaxForward"
 HOST = Hit("function", f"at::native::{NAME}", Location("aten/src/ATen/native/SoftMax.cpp", 1), "")
@@ -49,6 +53,33 @@ def test_a_function_of_a_vendor_that_nothing_calls(tree_index: Index) -> None:
     assert "a function of MKL" in tree_index.resolve("vmlClearErrStatus").note
     assert "cuBLAS" in tree_index.resolve("cublasDasum").note
     assert tree_index.resolve("cudagraph").kind == "none"
+
+
+def test_a_reduction_has_the_operators_that_run_its_methods(
+    tree_copy: Path, tmp_path: Path
+) -> None:
+    """Those that it inherits too; it has no call operator."""
+    (tree_copy / NATIVE / "Sums.h").write_text(
+        "namespace at::native {\n"
+        "template <typename T> struct SumBase { T reduce(T a, T b) const { return a + b; } };\n"
+        "template <typename T> struct SumOps : public SumBase<T> {};\n"
+        "template <typename T> struct OwnOps { T reduce(T a, T b) const { return a + b; } };\n}\n"
+    )
+    (tree_copy / NATIVE / "cuda/Folded.cuh").write_text(
+        "namespace at::native {\n"
+        "template <typename Ops> __global__ void folded_kernel(Ops ops) { ops.reduce(1, 2); }\n}\n"
+    )
+    kernel = tree_copy / NATIVE / "cuda/BinaryMulKernel.cu"
+    made = "auto common_dtype = iter.common_dtype();"
+    both = f"{made} folded(iter, SumOps<float>{{}}); folded(iter, OwnOps<float>{{}});"
+    kernel.write_text(kernel.read_text().replace(made, both))
+    with opened(tree_copy, tmp_path / "cache") as index:
+        for name in ("SumOps", "OwnOps"):
+            functor = f"at::native::{name}<float>"
+            text = f"void at::native::folded_kernel<{functor} >({functor})"
+            source, _, *reaching = index.resolve(text).hits
+            assert source.name.endswith(name)
+            assert "mul.Tensor" in {hit.op for hit in reaching}
 
 
 def test_a_functor_has_the_operators_that_run_it(tree_index: Index) -> None:
