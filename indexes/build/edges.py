@@ -229,8 +229,8 @@ def _concerned(store: Store, owners: Iterable[str], names: Collection[str]) -> s
         returning = store.column("SELECT name FROM definitions WHERE returns=?", (name,))
         concerned.update(store.files_calling(returning), store.column(_ON_ALIAS, (name,)))
     for folder, _, method in (name.rpartition(" ") for kind, _, name in changed if kind == _METHOD):
-        owners = store.column(_OWNERS, (method,))
-        concerned.update(store.files_calling(owners), store.column(_IN_FOLDER, (f"{folder}/*",)))
+        having = store.column(_HAVING, (method,))
+        concerned.update(store.files_calling(having), store.column(_IN_FOLDER, (f"{folder}/*",)))
     return concerned.union(store.files_calling(names), _registering(store, names))
 
 
@@ -249,10 +249,11 @@ def _of_files(store: Store, owners: Iterable[str]) -> set[str]:
 
 
 _METHODS = "SELECT DISTINCT name FROM definitions WHERE scope IN (SELECT value FROM json_each(?))"
-_OWNERS = (
+_HAVING = (
     "SELECT DISTINCT c.name FROM definitions m JOIN definitions c"
-    " ON c.kind='class' AND m.scope LIKE '%'||c.name WHERE m.kind='function' AND m.name=?"
+    " ON c.kind='class' AND m.scope=c.scope||'::'||c.name WHERE m.kind='function' AND m.name=?"
 )
+"""SQL for the classes that have a method."""
 _DERIVED = (
     f"SELECT d.name,d.base FROM definitions d JOIN files f ON f.id=d.id>>{FILE_BITS}"
     " WHERE d.kind='class' AND d.base!='' AND f.path LIKE '%/native/%'"

@@ -87,15 +87,14 @@ _ROOTS = {
 """Root namespaces of each library."""
 _SCOPES = {root: library for library, roots in _ROOTS.items() for root in roots.split()}
 
+_PREFIXES = {"cublas": "cuBLAS", "cudnn": "cuDNN", "cusparse": "cuSPARSE", "cusolver": "cuSOLVER"}
+"""Prefixes of all names of NVIDIA's libraries: of kernels, of types."""
 _TYPES = (
-    *(("cublas", "cuBLAS"), ("cudnn", "cuDNN"), ("cusparse", "cuSPARSE")),
-    *(("cusolver", "cuSOLVER"), ("real_complex_args_t", "cuFFT")),
-    *(("loadstore_modifier_t", "cuFFT"), ("ncclDev", "NCCL"), ("ncclWork", "NCCL")),
-    ("transformer_engine", "TransformerEngine"),
+    *_PREFIXES.items(),
+    *(("real_complex_args_t", "cuFFT"), ("loadstore_modifier_t", "cuFFT")),
+    *(("ncclDev", "NCCL"), ("ncclWork", "NCCL"), ("transformer_engine", "TransformerEngine")),
 )
 """Prefixes of type names that only one library's kernels use."""
-_OF_NVIDIA = 4
-"""The first of them are prefixes of all that a library names."""
 
 _FACTORED = "|".join(
     """getrf getf2 getrs potrf potf2 potrs potri geqrf geqr2 geqp3 gelqf gebrd gesvd gesvdj gesdd
@@ -267,7 +266,7 @@ def _cutlass(kernel: KernelName) -> Known:
 
 def _by_type(kernel: KernelName) -> Known | None:
     """By the prefix of the kernel's own name, else of the types that it takes."""
-    for prefix, library in _TYPES[:_OF_NVIDIA]:
+    for prefix, library in _PREFIXES.items():
         if kernel.function.name.startswith(prefix):
             return Known(library, f"{library} spells its kernels this way")
     for found in nested((*kernel.function.arguments, *_given(kernel))):

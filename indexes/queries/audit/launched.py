@@ -234,8 +234,9 @@ class Reached:
         if kernel.source is None:
             library = kernel.library or ""
             return not self.libraries(op).isdisjoint((library, *_BUILT_ON.get(library, ())))
-        compiled = kernel.source.kind == "global"
-        source = (compiled and kernel.launcher) or kernel.source
+        source = kernel.source
+        if source.kind == "global" and kernel.launcher:
+            source = kernel.launcher  # the function that has it compiled, for the constant's line
         known = filter(None, map(self._facts.by_id, self.functions(op)))
         return any(_is_of(one.definition, source) for one in known)
 
