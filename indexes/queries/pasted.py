@@ -50,6 +50,8 @@ KERNEL = regex(r"\b(?!operator\b)(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
 _RAISED_FROM = regex(rf"^Exception raised from .* at (\S+):({LINE})", MULTILINE)
 """The line that c10::Error adds with ``TORCH_SHOW_CPP_STACKTRACES``."""
 _HEADLESS = regex(rf"\s*Exception raised from (\S+) at (\S+):({LINE})")
+_TABLE = regex(r"^\w+: (?:fallthrough )?registered at [^\n]*\n?", MULTILINE)
+"""The lines of the dispatch table in the dispatcher's messages, one for each key."""
 _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
 """Operators in the C++ stack behind it."""
 ON_STACK = "on the C++ stack"
@@ -140,6 +142,11 @@ def _one_pasted(
 def message_of(text: str) -> str:
     """A message without the C++ stack behind it."""
     return _AFTER.split(text)[0].strip()
+
+
+def without_table(text: str) -> str:
+    """A text without the dispatch tables in it, which can be longer than all else."""
+    return _TABLE.sub("", text)
 
 
 def raised_in(text: str) -> tuple[str, str, int] | None:

@@ -14,6 +14,7 @@ from indexes.model.regex import regex
 from indexes.queries.backward_engine import node_source
 from indexes.queries.index import Index
 from indexes.queries.pasted import message_of
+from navigator.capture.rows.error import raised_in
 from navigator.explanation import MODIFIED, Cause, Explanation, needing, no_line_note, said_by
 from navigator.objects.graph import Graph, packed, program_frame, read_graph
 from navigator.objects.members import REFUSALS
@@ -43,18 +44,12 @@ def explain(
         return Explanation(text, raised, found, note=note)
     made = tuple(_made(error, writes, names)) if _IN_PLACE.search(text) else ()
     whole = f"{type(error).__name__}: {error}"
-    raising = said_by(whole, index, _innermost_file(error.__traceback__))
+    raising = said_by(whole, index, raised_in(error.__traceback__))
     note = "" if any(one.kind != "operator" for one in raising) else no_line_note(whole, index)
     failed = writes.failed if writes.failed and writes.failed.error is error else None
     tensors = tuple(_described(failed.given, names)) if failed else ()
     call = failed.name if failed else ""
     return Explanation(text, raised, (), made, note, call, tensors, raising)
-
-
-def _innermost_file(traceback: TracebackType | None) -> str:
-    """The Python file that raised an error, or that called the C++ code that did."""
-    files = [frame.f_code.co_filename for frame, _ in walk_tb(traceback)]
-    return files[-1] if files else ""
 
 
 def _of_program(traceback: TracebackType | None) -> list[tuple[FrameType, int]]:

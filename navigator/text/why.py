@@ -9,6 +9,7 @@ from navigator.text.answers import wrap
 from navigator.text.clean import clean
 
 if TYPE_CHECKING:
+    from indexes.model.answers import Hit
     from navigator.explanation import Cause, Explanation, Write
 
 
@@ -31,10 +32,11 @@ def why_lines(found: Explanation) -> Iterator[str]:
 
 def _raising_lines(found: Explanation) -> Iterator[str]:
     """The lines that raise the error, the running operators, and the failed call."""
+    before: Hit | None = None
     for hit in found.said_by:
         if hit.kind != "operator":
-            yield clean(f"raised in {hit.name}  {hit.location}")
-            yield from wrap(hit.detail, "    ")
+            yield from _statement_lines(hit, before)
+            before = hit
     for hit in found.said_by:
         if hit.kind == "operator":
             yield clean(f"operator {hit.name}, {hit.detail}  {hit.location}")
@@ -42,6 +44,15 @@ def _raising_lines(found: Explanation) -> Iterator[str]:
         yield clean(f"arguments of {found.call}")
         for one in found.given:
             yield clean(f"    {one}")
+
+
+def _statement_lines(hit: Hit, before: Hit | None) -> Iterator[str]:
+    """A line that can have raised the error; of the same function only the line."""
+    if before and (before.name, before.location.path) == (hit.name, hit.location.path):
+        yield from wrap(f"line {hit.location.line}: {hit.detail}", "    ")
+        return
+    yield clean(f"{'or' if before else 'raised'} in {hit.name}  {hit.location}")
+    yield from wrap(hit.detail, "    ")
 
 
 def _cause_lines(cause: Cause) -> Iterator[str]:

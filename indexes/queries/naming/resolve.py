@@ -29,7 +29,7 @@ from indexes.queries.naming.near import near
 from indexes.queries.naming.python import near_python
 from indexes.queries.naming.query import NameKind, NameQuery
 from indexes.queries.naming.spelling import parse_name
-from indexes.queries.pasted import pasted
+from indexes.queries.pasted import pasted, without_table
 from indexes.store.lookup import Lookup
 
 World = Callable[[NameQuery, IndexedTree], NameMatch | None]
@@ -40,6 +40,7 @@ def resolve(text: str, index: IndexedTree) -> NameMatch:
     """The meaning of a text, by the first lookup that knows it, in the order that its spelling
     suggests; of kind ``none``, with similar names and namesakes, if none does. Raises UsageError
     for a text that is too long."""
+    text = without_table(text)
     if len(text) > NAME_CHARACTERS:
         raise UsageError(f"a name or text of more than {NAME_CHARACTERS:,} characters")
     query = parse_name(text.encode("utf-8", "replace").decode())  # no file has half a character

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from indexes.model.errors import NAME_CHARACTERS, SourceError, TorchnavError, UsageError
-from indexes.queries.pasted import pasted
+from indexes.queries.pasted import pasted, without_table
 from indexes.source.files import read_text
 from indexes.source.torch_install import target_python
 from navigator.cli.commands.export_trace import linker_of
@@ -117,7 +117,8 @@ def _pasted_error(given: str) -> str:
     if os.path.exists(given):
         with contextlib.suppress(OSError, SourceError):
             text = "" if given.endswith(".py") else read_text(given)
-    end = text[-NAME_CHARACTERS:]  # a recording may have gigabytes
+    # A recording may have gigabytes.
+    end = without_table(text[-4 * NAME_CHARACTERS :])[-NAME_CHARACTERS:]
     return end if pasted(end).raised else ""
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from indexes.model.answers import Hit
+from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
 from navigator.explanation import Explanation
 from navigator.objects.graph import variables
@@ -63,7 +65,7 @@ PLANTED = {
 def explained(code: str, path: Path, index: Index) -> Explanation:
     path.write_text(code)
     writes, names = Writes(), {}  # type: ignore[var-annotated]
-    with pytest.raises(RuntimeError) as raised, writes:
+    with pytest.raises((RuntimeError, ValueError)) as raised, writes:
         exec(compile(code, str(path), "exec"), names)
     return explain(raised.value, writes, variables(names), index)
 
@@ -145,3 +147,27 @@ def test_an_error_that_no_line_of_the_tree_says(tmp_path: Path, tree_index: Inde
     assert found.said_by == ()
     version = tree_index.info.version
     assert found.note == f"no line of {version} (checkout) is known to raise this"
+
+
+def test_only_where_the_traceback_is_lost_can_another_file_have_raised_it(
+    tmp_path: Path, tree_index: Index
+) -> None:
+    error = "ValueError('dropout probability has to be between 0 and 1, but got 2')"
+    there = explained(f"raise {error}", tmp_path / "a.py", tree_index)
+    assert there.said_by == ()
+    again = f"e = {error}\nraise e.with_traceback(None)"
+    (found,) = explained(again, tmp_path / "b.py", tree_index).said_by
+    assert found.location.path == "torch/nn/functional.py"
+
+
+def test_lines_of_one_function_and_of_others_that_can_have_raised_it() -> None:
+    places = [("f", "a.cpp", 3), ("f", "a.cpp", 7), ("g", "a.cpp", 9)]
+    hits = [Hit("error", name, Location(path, line), "said") for name, path, line in places]
+    lines = str(Explanation("said", None, (), said_by=tuple(hits))).splitlines()
+    assert lines[:5] == [
+        "raised in f  a.cpp:3",
+        "    said",
+        "    line 7: said",
+        "or in g  a.cpp:9",
+        "    said",
+    ]

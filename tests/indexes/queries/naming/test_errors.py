@@ -27,6 +27,15 @@ def test_a_check_with_its_function_and_operators(tree_index: Index) -> None:
     assert {hit.op for hit in others} >= {"mm"}
 
 
+def test_a_dispatch_table_behind_a_message_takes_no_room(tree_index: Index) -> None:
+    table = "".join(
+        f"Key{at}: registered at /pytorch/build/aten/src/ATen/RegisterCPU.cpp:{at} [kernel]\n"
+        for at in range(400)
+    )
+    message = "RuntimeError: self must be a matrix"
+    assert tree_index.resolve(f"{message}\n\n{table}") == tree_index.resolve(message)
+
+
 @pytest.mark.parametrize("cut", ["", " for", " for 'Half'"])
 def test_a_dispatch_tells_what_it_covers(tree_index: Index, cut: str) -> None:
     found = tree_index.resolve(f'"addmm_impl_cpu_" not implemented{cut}')
