@@ -17,6 +17,9 @@ from typing import NamedTuple
 from indexes.model.regex import regex
 from indexes.readers.python.opinfo_tests import Parametrized
 
+_LEFT_OUT = 3
+"""Most tests excluded by name whose names begin with that of the test."""
+
 
 @dataclass(frozen=True, slots=True)
 class Expression:
@@ -155,11 +158,17 @@ def named_expression(
         begins = f"*.{cls}*.{name}"
         also = tuple(f"{c}.{n}" for c, n in wrong if c.startswith(cls) and _longer(n, name))
         return Expression("unittest", ("-k", begins, "-k", f"{begins}_*"), also)
-    out = dict.fromkeys(_apart(cls, name, other) for other in wrong)
-    also = tuple(f"{c}.{n}" for c, n in wrong if not _apart(cls, name, (c, n)))
-    left_out = _shortest(one for one in out if one)
+    left_out = _left_out(cls, name, wrong)
+    if len(left_out) > _LEFT_OUT:  # readable before exact: cases of the same test run too
+        left_out = _left_out(cls, name, [one for one in wrong if not _longer(one[1], name)])
+    also = tuple(".".join(one) for one in wrong if not _selects(left_out, " ".join(one)))
     words = [*terms, *(f"not {one}" for one in left_out)]
     return Expression("pytest", ("-k", " and ".join(words)), also)
+
+
+def _left_out(cls: str, name: str, wrong: Iterable[tuple[str, str]]) -> list[str]:
+    """The words that exclude other tests."""
+    return _shortest(filter(None, dict.fromkeys(_apart(cls, name, other) for other in wrong)))
 
 
 def joined(expressions: Sequence[Expression]) -> Expression:

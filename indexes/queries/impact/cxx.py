@@ -29,6 +29,8 @@ MAX_SEARCHES = 40
 """Names looked for in the texts of files, in one walk: a few hundredths of a second each. What is
 left is said."""
 _TEXTUAL = ("class", "enum", "global")
+STRUCTURED_META = "structured meta"
+"""The aspect of a structured operator's meta function, which its kernels of all backends run."""
 
 
 class CppEdges(DispatchEdges):
@@ -66,17 +68,30 @@ class CppEdges(DispatchEdges):
         grouped: dict[tuple[str, str], list[KernelUse]] = {}
         for use in self.facts.kernel_uses(known):
             if self._served(use.op, use.key, keys):
-                grouped.setdefault((use.op, _aspect(use.key)), []).append(use)
+                grouped.setdefault((use.op, self._aspect(use.op, use.key)), []).append(use)
         for (op, aspect), uses in grouped.items():
             named = dict.fromkeys(u.key for u in uses)
             rule = f"its kernel for {', '.join(named)}: {uses[0].rule}"
+            if aspect == STRUCTURED_META:
+                rule = "its meta function, which its kernels of all backends call first"
             at = Location(path, uses[0].line)
             node = self.facts.operator(op, aspect)
             node = replace(node, keys=frozenset().union(*(self._serving(op, k) for k in named)))
             yield Edge(node, rule, at, uses[0].confidence)
 
+    def _aspect(self, op: str, key: str) -> str:
+        return STRUCTURED_META if self._is_structured_meta(op, key) else _aspect(key)
+
+    def _is_structured_meta(self, op: str, key: str) -> bool:
+        native = self.facts.native(op)
+        return key == "Meta" and bool(native and (native.structured or native.structured_delegate))
+
     def _serving(self, op: str, key: str) -> Keys:
-        return self.facts.keys.serving(op, key) or self.facts.keys.every
+        """The backends on which an operator's kernel for a key runs."""
+        keys = self.facts.keys
+        if self._is_structured_meta(op, key):
+            return keys.of_operator(op)
+        return keys.serving(op, key) or keys.every
 
     def _served(self, op: str, key: str, keys: Keys | None) -> bool:
         """Whether an operator's kernel for a key is reached with some keys; others are recorded."""

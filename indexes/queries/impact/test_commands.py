@@ -15,6 +15,7 @@ from indexes.linking.python.paths import Found
 from indexes.model.files import module_name
 from indexes.model.impact import ReachedOperator, Step, TestCommand, Tier
 from indexes.model.vocabulary import Confidence, NativeFunction
+from indexes.queries.impact.cxx import STRUCTURED_META
 from indexes.queries.impact.endpoints import worst
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
@@ -33,6 +34,7 @@ _TESTED_BY = {
     "batch rule": "vmap",
     "backward": "autograd",
     "meta": "meta",
+    STRUCTURED_META: "meta",
     "decomposition": "decomp",
     "lowering": "inductor",
     "sharding rule": "dtensor",

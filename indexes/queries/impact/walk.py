@@ -11,7 +11,7 @@ from typing import NamedTuple
 from indexes.linking.visible import path_device
 from indexes.model.impact import ReachedOperator, Step
 from indexes.model.vocabulary import Confidence
-from indexes.queries.impact.cxx import CppEdges
+from indexes.queries.impact.cxx import STRUCTURED_META, CppEdges
 from indexes.queries.impact.graph import Edge, Node
 from indexes.queries.impact.keys import Keys
 from indexes.queries.impact.python import PythonEdges
@@ -25,7 +25,7 @@ DISPATCHES = 1
 
 RANK: dict[Confidence, int] = {"exact": 0, "by rule": 1, "ambiguous": 2}
 """Confidences, surest first."""
-_FOLLOWED = ("kernel", "schema")
+_FOLLOWED = ("kernel", "schema", STRUCTURED_META)
 """Aspects of an operator that all its callers get: not backward or decomposition."""
 
 

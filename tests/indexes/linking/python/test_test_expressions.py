@@ -128,6 +128,13 @@ def test_a_named_test_alone(cls: str, name: str) -> None:
     assert selected == [(cls, name)]
 
 
+def test_many_cases_of_a_test_run_with_it() -> None:
+    cases = [("TestA", f"test_softmax_{one}") for one in ("cpu", "half", "double", "grad")]
+    found = named_expression("TestA", "test_softmax", [*cases, ("TestA", "test_log_test_softmax")])
+    assert found.arguments == ("-k", "TestA and test_softmax and not test_log_test_softmax")
+    assert found.also == tuple(".".join(one) for one in cases)
+
+
 def test_tests_that_nothing_tells_apart_are_named() -> None:
     found = named_expression("TestA", "test_x", [("testa", "TEST_X"), ("TestA", "test_x")])
     assert found.also == ("testa.TEST_X",)

@@ -49,6 +49,12 @@ def test_a_composite_kernel_serves_what_has_no_kernel_of_its_own(keys: KeySets) 
     assert keys.serving("add.Tensor", "AutogradCUDA") <= keys.of_device("CUDA")
 
 
+def test_a_structured_meta_function_runs_for_all_backends(impacts: Impacts) -> None:
+    reached = _named(impacts.impact("aten/src/ATen/native/LinearAlgebra.cpp:14", tests=False))
+    assert (reached["mm"].aspects, reached["mm"].keys) == (("structured meta",), ())
+    assert {"CPU", "CUDA", "Meta"} <= set(reached["addmm"].keys)  # its formulas call mm
+
+
 def test_a_sparse_kernel_reaches_callers_with_its_keys_alone(impacts: Impacts) -> None:
     found = impacts.impact("add_sparse", tests=False)
     reached = _named(found)
