@@ -215,7 +215,7 @@ def _is_said(quoted: str, message: str) -> bool:
 
 def _words_of(path: str) -> set[str]:
     whole = path.rpartition(".")[0] or path
-    return {word.lower() for word in _PARTS.findall(whole)} - {"test", "tests", "init"}
+    return {word.lower() for word in _PARTS.findall(whole)} - {"test", "tests", "torch", "init"}
 
 
 def _alike(one: str, other: str) -> bool:

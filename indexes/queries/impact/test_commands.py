@@ -42,6 +42,8 @@ _TESTED_BY = {
     "kernel jagged": "nestedtensor",
 }
 """The word in names of PyTorch's test files for each aspect of an operator."""
+_OPINFOS_OF = {**_TESTED_BY, "backward": "grad"}
+"""The same for the files that test it by OpInfos: ``test_ops_gradients.py``."""
 
 
 def tests_of(
@@ -142,10 +144,12 @@ class _Commands:
     def of_operator(
         self, one: ReachedOperator, native: NativeFunction, tests: OperatorTests
     ) -> None:
-        """The tests of an operator, its best files first."""
+        """The tests of an operator, its best files first: those of the aspect that is reached."""
+        words = [_OPINFOS_OF[aspect] for aspect in one.aspects if aspect in _OPINFOS_OF]
+        files = sorted(tests.files, key=lambda each: not any(word in each.path for word in words))
         reached = f"{native.name}, reached by its {', '.join(one.aspects)}"
         by_rule = worst(one.confidence, "by rule")
-        for at, selection in enumerate(tests.files):
+        for at, selection in enumerate(files):
             rank = 2 if at == 0 else 3 if at < NOW else 5
             self._add(selection, f"OpInfo tests of {reached}", rank, one.confidence, one.name)
         for at, selection in enumerate(tests.named):

@@ -37,3 +37,17 @@ def test_opinfo_tests_are_those_of_the_device_that_changes(tree_copy: Path, cach
     assert any("_add_cpu" in one.command for one in cpu.tests)
     assert any("_add_cuda" in one.command for one in cuda.tests)
     assert not any("_add_cpu" in one.command for one in cuda.tests)
+
+
+def test_the_opinfo_tests_of_gradients_come_first_for_a_formula(
+    tree_copy: Path, cache: Path
+) -> None:
+    tests = (tree_copy / "test/test_ops.py").read_text()
+    (tree_copy / "test/test_ops_gradients.py").write_text(tests)
+    with opened(tree_copy, cache) as index:
+        impacts = Impacts(index)
+        entry = index.derivative("relu")
+        assert entry
+        answers = [impacts.impact(str(entry.location)), impacts.impact("relu")]
+    first = [next(one.path for one in found.tests if "OpInfo" in one.reason) for found in answers]
+    assert first == ["test/test_ops_gradients.py", "test/test_ops.py"]
