@@ -218,6 +218,15 @@ def _words_of(path: str) -> set[str]:
     return {word.lower() for word in _PARTS.findall(whole)} - {"test", "tests", "torch", "init"}
 
 
+def is_of(test: str, path: str) -> bool:
+    """Whether a test file is named after nothing but a module or its package: ``test_optim.py``
+    for ``torch/optim/sgd.py``."""
+    folder, _, name = path.rpartition("/")
+    own = _words_of(test.rpartition("/")[2])
+    named = (_words_of(name), _words_of(folder.rpartition("/")[2]))
+    return bool(own) and own in named and _words_of(test) <= _words_of(path)
+
+
 def _alike(one: str, other: str) -> bool:
     """Whether two words are forms of one: ``freeze`` and ``freezing``."""
     shared = length_in_common(one, other)

@@ -24,6 +24,7 @@ from indexes.queries.impact.test_commands import MAX_TESTED, tests_of
 from indexes.queries.impact.walk import DISPATCHES, RANK, Start, Walk
 from indexes.queries.index import Index
 from indexes.queries.naming.places import files_named
+from indexes.queries.python_names.finding import finder_of
 from indexes.readers.cxx.dispatch_keys import DispatchKeys
 
 
@@ -132,7 +133,7 @@ class Impacts:
             self.index.info,
             shown,
             tuple(listed),
-            python_names(own, shown, self.facts),
+            python_names(own, shown, self.facts, finder_of(self.index)),
             unresolved=tuple(dict.fromkeys(unresolved)),
             folded=tuple(folded),
         )

@@ -7,10 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from indexes.linking.python.paths import bindings, entries, place_of, skipping_rule
+from indexes.model.files import module_name
 from indexes.model.impact import Folded, ReachedApi, ReachedOperator, Step
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
+from indexes.queries.python_names.finding import Finder
 from indexes.store.registrations import StoredPython
 
 _PUBLIC = ("functional", "method", "module", "alias")
@@ -22,12 +24,12 @@ def worst(first: Confidence, *others: Confidence) -> Confidence:
 
 
 def python_names(
-    operators: Sequence[ReachedOperator], steps: Sequence[Step], facts: ImpactFacts
+    operators: Sequence[ReachedOperator], steps: Sequence[Step], facts: ImpactFacts, finder: Finder
 ) -> tuple[ReachedApi, ...]:
     """The Python functions, methods and modules that lead to the operators, or are reached."""
     found: dict[str, ReachedApi] = {}
     python = facts.python
-    for api in _functions(steps, facts):
+    for api in (*_functions(steps, facts), *_exported(steps, finder)):
         found.setdefault(api.name, api)
     for one in operators:
         for name, location, rule, confidence in _names(one, python, facts):
@@ -69,6 +71,30 @@ def _functions(steps: Sequence[Step], facts: ImpactFacts) -> Iterator[ReachedApi
             for symbol in dict.fromkeys(fact.symbol for fact in rows):
                 rule = "its Python code is reached"
                 yield ReachedApi(symbol, where, rule, (), step.way_confidence)
+
+
+def _exported(steps: Sequence[Step], finder: Finder) -> Iterator[ReachedApi]:
+    """Public functions and classes that change or that call what does: ``torch.optim.SGD``."""
+    calling: dict[int | None, str] = {}
+    for step in steps:
+        where = step.location
+        if step.kind == "python" and where is not None and _calls(step, calling.get(step.parent)):
+            calling[step.id] = where.path
+            module = module_name(where.path)
+            outer = step.symbol.removeprefix(f"{module}.").partition(".")[0]
+            name = finder.shortened(f"{module}.{outer}")
+            if name.startswith("torch.") and name in finder.public_names(outer):
+                rule = "its Python code is reached"
+                yield ReachedApi(name, where, rule, (), step.way_confidence)
+
+
+def _calls(step: Step, parent: str | None) -> bool:
+    """Whether a step changes itself, or runs a function of the file ``parent``: one that is named
+    in a table of another file may never be called from there."""
+    if step.parent is None:
+        return True
+    same = step.location is not None and step.location.path == parent
+    return parent is not None and (same or step.rule.startswith("calls it"))
 
 
 MAX_CALLERS = 30

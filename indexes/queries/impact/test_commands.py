@@ -20,7 +20,7 @@ from indexes.queries.impact.endpoints import worst
 from indexes.queries.impact.facts import ImpactFacts
 from indexes.queries.impact.walk import RANK
 from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite, selection_of
-from indexes.queries.test_mentions import TestMentions, test_of
+from indexes.queries.test_mentions import TestMentions, is_of, test_of
 from indexes.readers.python.tests import is_test_file
 from indexes.store.registrations import StoredPython
 
@@ -76,7 +76,9 @@ def tests_of(
     for path, words in _python_names(steps).items():
         found.add_all(mentions.naming(words, path, _FILES), 1, "by rule")
     for path in _changed_paths(steps):
-        found.add_all(mentions.near(path, _NEAR), 4, "ambiguous")
+        for near in mentions.near(path, _NEAR):
+            is_own = path.endswith(".py") and is_of(near.path, path)
+            found.add_all(iter((near,)), 0 if is_own else 4, "by rule" if is_own else "ambiguous")
     return found.in_tiers()
 
 

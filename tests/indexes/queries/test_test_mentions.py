@@ -12,6 +12,7 @@ from indexes.model.vocabulary import Location
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.operator_tests import Suite
 from indexes.queries.test_mentions import TestMentions as Mentions
+from indexes.queries.test_mentions import is_of
 from indexes.queries.test_mentions import test_of as outer_test
 from tests.indexing import append, opened
 
@@ -98,6 +99,21 @@ def test_files_whose_path_has_the_words_of_a_path(tree: Path, cache: Path) -> No
         ):
             assert next(mentions.near(path, 3)).path == wanted
         assert list(mentions.near("cmake/Something.cmake", 3)) == []
+
+
+@pytest.mark.parametrize(
+    ("test", "path", "own"),
+    [
+        ("test/test_optim.py", "torch/optim/sgd.py", True),
+        ("test/profiler/test_profiler.py", "torch/autograd/profiler.py", True),
+        ("test/nn/test_init.py", "torch/nn/functional.py", False),
+        ("test/autograd/test_functional.py", "torch/nn/functional.py", False),
+        ("test/test_utils.py", "torch/utils/data/sampler.py", False),
+        ("test/distributed/test_store.py", "torch/distributed/store.py", True),
+    ],
+)
+def test_a_test_file_named_after_a_module_alone(test: str, path: str, own: bool) -> None:
+    assert is_of(test, path) == own
 
 
 def test_a_common_word_leads_to_the_file_of_that_name_after_rarer_ones(

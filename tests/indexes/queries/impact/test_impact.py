@@ -12,7 +12,7 @@ from indexes.model.impact import Impact
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.index import Index
 from indexes.serialize.impact import impact_json
-from tests.indexing import opened
+from tests.indexing import append, opened
 
 NATIVE = "aten/src/ATen/native"
 
@@ -119,6 +119,21 @@ def test_a_line_about_a_stub_means_the_stub(impacts: Impacts, tree_index: Index)
     lines = tree_index.read(path).split("\n")
     at = next(n for n, text in enumerate(lines, 1) if "DEFINE_DISPATCH(softmax_kernel)" in text)
     assert "_softmax.out" in _reached(impacts.impact(f"{path}:{at}", tests=False))
+
+
+def test_public_classes_and_functions_whose_python_code_is_reached(
+    tree_copy: Path, cache: Path
+) -> None:
+    file = tree_copy / "torch/optim/_adam.py"
+    calling = file.read_text().replace("return torch.mul", "_step(params)\n    return torch.mul")
+    file.write_text(f"{calling}\n\ndef _step(x): ...\n")
+    table = "\nimport torch\n\ndef table():\n    return {torch.optim.adam: 1}\n"
+    append(tree_copy, {"torch/overrides.py": table})
+    with opened(tree_copy, cache) as index:
+        found = Impacts(index).impact("torch.optim._adam._step")
+    names = {api.name for api in found.apis}
+    assert "torch.optim.adam" in names
+    assert "torch.overrides.table" not in names
 
 
 def test_python_names_and_tests_stand_at_the_end(impacts: Impacts) -> None:
