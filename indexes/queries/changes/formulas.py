@@ -13,7 +13,7 @@ from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, Locat
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed
 from indexes.queries.changes.formula_tests import FORWARD, REVERSE, FormulaTests, Mode
 from indexes.queries.changes.kernel_files import after
-from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts
+from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, Planner
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.related import computed
 from indexes.queries.contribution.operator_places import formula_files
@@ -29,12 +29,9 @@ _UNKNOWN = regex(r"not_implemented\(")
 _CALL = regex(r"(?<![\w.])([a-z_]\w*)\(")
 
 
-def gradient(tree: Tree, change: Change) -> Parts:
-    return _plan(tree, change, REVERSE)
-
-
-def forward(tree: Tree, change: Change) -> Parts:
-    return _plan(tree, change, FORWARD)
+def planner(mode: Mode) -> Planner:
+    """The planner of the formulas of a mode."""
+    return lambda tree, change: _plan(tree, change, mode)
 
 
 def _plan(tree: Tree, change: Change, mode: Mode) -> Parts:
@@ -78,9 +75,9 @@ class _NewFormula:
         return FormulaTests(self.tree, self.change, self.op, self.mode)
 
     def there(self) -> Location | None:
-        known = [one for one in _formulas(self.entry, self.mode) if not _UNKNOWN.search(one.text)]
-        missing = [o for o in _formulas(self.entry, self.mode) if _UNKNOWN.search(o.text)]
-        return known[0].location if known and not missing else None
+        known = _known(self.entry, self.mode)
+        whole = known == _formulas(self.entry, self.mode)
+        return known[0].location if known and whole else None
 
     def existing_steps(self) -> Iterator[ChangeStep]:
         """The formulas, their functions, and kernels of operators they call, where a wrong gradient

@@ -154,8 +154,7 @@ def _place(found: Found) -> Location:
 
 
 def _entry(new: NewKernel, found: Found) -> str:
-    path, fact = found
-    return "".join(new.tree.lines(path, fact.line, max(fact.line, fact.end_line))).replace(" ", "")
+    return "".join(new.tree.lines_of(place_of(found))).replace(" ", "")
 
 
 def _python(new: NewKernel) -> Iterator[ChangeStep]:

@@ -18,6 +18,7 @@ from indexes.queries.changes import (
     structured,
     test_runs,
 )
+from indexes.queries.changes.formula_tests import FORWARD, REVERSE
 from indexes.queries.changes.model import Change, ChangeStep, Parts, Planner, TestRun
 from indexes.queries.changes.python import arguments, docs, opinfo, rows, rules
 from indexes.queries.changes.test_runs import operator_runs, run_of
@@ -27,12 +28,12 @@ from indexes.queries.operator_tests import Suite
 PLANNERS: Mapping[str, Planner] = {
     "kernel": kernels.plan,
     "dtype": dtypes.plan,
-    "derivative": formulas.gradient,
-    "forward-mode": formulas.forward,
-    "decomposition": rules.decomposition,
-    "ref": rules.ref,
-    "meta": rules.meta,
-    "lowering": rules.lowering,
+    "derivative": formulas.planner(REVERSE),
+    "forward-mode": formulas.planner(FORWARD),
+    "decomposition": rules.planner(rules.DECOMPOSITION),
+    "ref": rules.planner(rules.REF),
+    "meta": rules.planner(rules.META),
+    "lowering": rules.planner(rules.LOWERING),
     "batch-rule": batching.batch_rule,
     "opinfo": opinfo.opinfo,
     "docs": docs.docs,

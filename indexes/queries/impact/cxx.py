@@ -151,21 +151,18 @@ class CppEdges(DispatchEdges):
 
     def _uses(self, known: Known, first: bool) -> list[Edge]:
         others = [*self.facts.untold_uses(known)]
-        if first or known.definition.kind in _TEXTUAL or _is_plain_macro(known):
+        is_plain_macro = known.definition.kind == "macro" and known.id < 0
+        if first or known.definition.kind in _TEXTUAL or is_plain_macro:
             others += self._other_uses(known, first)
         return _each_once([*self._indexed_uses(known), *self._reliable(known, others)])
 
     def _indexed_uses(self, known: Known) -> Iterator[Edge]:
-        yield from self._edges(uses_of(self.facts, known))
+        yield from self._callers(uses_of(self.facts, known))
         if known.definition.name == "operator()":
             yield from self._class_of(known)
 
-    def _edges(self, uses: Iterable[Use]) -> Iterator[Edge]:
-        for use in uses:
-            caller = self.facts.by_id(use.caller) if use.caller >= 0 else None
-            if caller:
-                at = Location(caller.definition.location.path, use.line)
-                yield Edge(Node.of(caller), use.rule, at, use.confidence, use.candidates)
+    def _callers(self, uses: Iterable[Use]) -> Iterator[Edge]:
+        return (edge for use in uses for edge in self._caller(use, use.rule))
 
     def _class_of(self, method: Known) -> Iterator[Edge]:
         owner = method.definition.scope.rpartition("::")[2]
@@ -190,7 +187,7 @@ class CppEdges(DispatchEdges):
         yield from names_outside_bodies(known, self.facts, first)
         local = _is_local(known) or found.kind in _TEXTUAL
         if first and not local and self._is_read_for(known):
-            yield from self._edges(self._unread.edges_to(known, self.unfollowed))
+            yield from self._callers(self._unread.edges_to(known, self.unfollowed))
 
     def _is_read_for(self, known: Known) -> bool:
         self._read_for.setdefault(known.id)
@@ -273,10 +270,6 @@ def _is_local(known: Known) -> bool:
     found = known.definition
     local = "(anonymous)" in found.scope or found.kind == "macro"
     return local and not is_header(found.location.path) and keeps_bodies(found.location.path)
-
-
-def _is_plain_macro(known: Known) -> bool:
-    return known.definition.kind == "macro" and known.id < 0
 
 
 def _aspect(key: str, otherwise: str = "kernel") -> str:

@@ -18,7 +18,15 @@ from indexes.model.regex import IGNORECASE, regex
 from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, replaced
-from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
+from indexes.queries.changes.model import (
+    Action,
+    Change,
+    ChangeStep,
+    Neighbour,
+    Parts,
+    Planner,
+    TestRun,
+)
 from indexes.queries.changes.python.drafts import (
     Renaming,
     Style,
@@ -85,24 +93,9 @@ META = Rule(
 LOWERING = Rule(Subject("lowering", r"inductor"), "lowering", r"inductor")
 
 
-def decomposition(tree: Tree, change: Change) -> Parts:
-    """Plans a decomposition into other operators."""
-    return RulePlan(tree, change, DECOMPOSITION).parts()
-
-
-def ref(tree: Tree, change: Change) -> Parts:
-    """Plans a reference in torch._refs, with type promotion."""
-    return RulePlan(tree, change, REF).parts()
-
-
-def meta(tree: Tree, change: Change) -> Parts:
-    """Plans a function for shape and dtype of the result."""
-    return RulePlan(tree, change, META).parts()
-
-
-def lowering(tree: Tree, change: Change) -> Parts:
-    """Plans Inductor's lowering of an operator."""
-    return RulePlan(tree, change, LOWERING).parts()
+def planner(rule: Rule) -> Planner:
+    """The planner of a kind of registration."""
+    return lambda tree, change: RulePlan(tree, change, rule).parts()
 
 
 class RulePlan:
