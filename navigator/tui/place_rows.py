@@ -34,6 +34,8 @@ class PlaceRow:
     """Number of following rows that belong to it."""
     change: str = ""
     """The id of its gap, whose plan Enter opens."""
+    command: str = ""
+    """A command to run from the top of the tree, which ``C`` copies."""
 
     @property
     def visit(self) -> Visit:

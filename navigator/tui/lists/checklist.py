@@ -11,7 +11,6 @@ from indexes.model.vocabulary import Location
 from navigator.text.contribution import Row, Section
 from navigator.tui.background import say
 from navigator.tui.clipboard import copy
-from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow
 
@@ -23,20 +22,10 @@ class CommandsPane(PlacesPane):
         Binding("C", "copy_command", "Copy command", id="command.copy")
     ]
 
-    def __init__(self, context: Context, title: str) -> None:
-        super().__init__(context, title)
-        self.commands: dict[PlaceRow, str] = {}
-
-    def with_command(self, row: PlaceRow, command: str) -> PlaceRow:
-        """The row, with a command for ``C``."""
-        if command:
-            self.commands[row] = command
-        return row
-
     def action_copy_command(self) -> None:
         """Copy the selected row's command."""
         row = self.places.current
-        copy(self, self.context, self.commands.get(row, "") if row else "")
+        copy(self, self.context, row.command if row else "")
 
 
 class ChecklistPane(CommandsPane):
@@ -66,8 +55,8 @@ class ChecklistPane(CommandsPane):
         command = f"$ {row.command}" if row.command else ""
         comment = "\n".join(filter(None, (row.text.strip(), row.detail, command, *row.code)))
         shown = row.command or row.text or next((one for one in row.code if one.strip()), "")
-        made = PlaceRow(shown, place, detail="" if row.command else row.detail, comment=comment)
-        return self.with_command(made, row.command)
+        detail = "" if row.command else row.detail
+        return PlaceRow(shown, place, detail=detail, comment=comment, command=row.command)
 
     def action_copy_markdown(self) -> None:
         """Copy the whole checklist as Markdown."""

@@ -58,12 +58,9 @@ def _rows(table: DispatchTable, differences: Sequence[Difference] | None) -> Ite
         yield PlaceRow("the installed torch agrees for every key")
     other = {difference.key: difference for difference in differences or ()}
     main, rest = table.by_interest()
-    for slots in main:
-        yield of_slots(table.op, slots)
-        yield from (_live_row(other.pop(s.key)) for s in reversed(slots) if s.key in other)
-    if rest:
-        yield PlaceRow("other keys, highest priority first")
-    for slots in rest:
+    for number, slots in enumerate((*main, *rest)):
+        if number == len(main):
+            yield PlaceRow("other keys, highest priority first")
         yield of_slots(table.op, slots)
         yield from (_live_row(other.pop(s.key)) for s in reversed(slots) if s.key in other)
     yield from (_live_row(one) for one in other.values())

@@ -42,15 +42,15 @@ def reached_rows(found: Impact) -> Iterator[PlaceRow]:
             yield PlaceRow(api.name, api.location, "python", comment=api.rule)
 
 
-def test_rows(found: Impact) -> Iterator[tuple[PlaceRow, str]]:
+def test_rows(found: Impact) -> Iterator[PlaceRow]:
     """Tests with their commands, and notes on what was not followed."""
-    yield PlaceRow(f"Tests ({len(found.tests)})"), ""
+    yield PlaceRow(f"Tests ({len(found.tests)})")
     for test in found.tests:
         comment = f"$ {test.command}\n{test.reason}"
-        at = Location(test.path, 1)
-        yield PlaceRow(test.command, at, "test", test.confidence, comment=comment), test.command
+        shown = (test.command, Location(test.path, 1), "test", test.confidence)
+        yield PlaceRow(*shown, comment=comment, command=test.command)
     for line in found.unresolved:
-        yield PlaceRow(f"not followed: {line}"), ""
+        yield PlaceRow(f"not followed: {line}")
 
 
 def change_rows(found: Affected) -> Iterator[PlaceRow]:
@@ -65,6 +65,14 @@ def change_rows(found: Affected) -> Iterator[PlaceRow]:
         words = "white space or comments only"
         comment = "only white space or comments differ: nothing is affected"
         yield PlaceRow(path, Location(path, 1), "quiet", words, comment=comment)
+
+
+def _checks(found: Affected) -> Iterator[PlaceRow]:
+    if found.checks:
+        yield PlaceRow(f"Documentation: commands that build and check it ({len(found.checks)})")
+    for one in found.checks:
+        shown = (one.command, one.location, one.purpose)
+        yield PlaceRow(*shown, comment=one.note, command=one.command)
 
 
 def _step_row(step: Step, depth: int = 0) -> PlaceRow:
@@ -124,10 +132,7 @@ class ImpactPane(CommandsPane):
         known = [*uses_rows(callers), *reached_rows(found)]
         self._show([*known, PlaceRow("Tests: looking …")])
         self.ask(
-            lambda: impacts.with_tests(found),
-            lambda whole: self._show(
-                [*known, *(self.with_command(*pair) for pair in test_rows(whole))]
-            ),
+            lambda: impacts.with_tests(found), lambda whole: self._show([*known, *test_rows(whole)])
         )
 
     def _show(self, rows: list[PlaceRow]) -> None:
@@ -171,19 +176,8 @@ class AffectedPane(CommandsPane):
 
     def _show(self, found: Affected) -> None:
         self.places.message = "no changes"
-        self.show_rows(list(self._rows_of(found)), folded=True)
-
-    def _rows_of(self, found: Affected) -> Iterator[PlaceRow]:
-        yield from change_rows(found)
-        if found.checks:
-            yield PlaceRow(f"Documentation: commands that build and check it ({len(found.checks)})")
-        for check in found.checks:
-            row = PlaceRow(check.command, check.location, check.purpose, comment=check.note)
-            yield self.with_command(row, check.command)
-        if found.changes:
-            yield from reached_rows(found.impact)
-            for row, command in test_rows(found.impact):
-                yield self.with_command(row, command)
+        reached = (*reached_rows(found.impact), *test_rows(found.impact)) if found.changes else ()
+        self.show_rows([*change_rows(found), *_checks(found), *reached], folded=True)
 
     def failed(self, error: TorchnavError) -> None:
         self._commits = None

@@ -74,7 +74,7 @@ class PlanPane(CommandsPane):
     # --------------------------------------------------------------------------- rows
 
     def _plan_rows(self, plan: Plan) -> Iterator[PlaceRow]:
-        self._keys, self.commands = {}, {}
+        self._keys = {}
         yield PlaceRow(plan.change.title)
         if plan.there:
             yield PlaceRow("it exists already", plan.there)
@@ -102,9 +102,10 @@ class PlanPane(CommandsPane):
         name = f"{box} {number}. {step.action}: {step.what}"
         lines = [step.what, f"because {step.why}" if step.why else ""]
         lines += [f"like {step.like}" if step.like else "", *_shown(step.code)]
-        row = PlaceRow(name, _at(step.location), comment="\n".join(filter(None, lines)))
+        comment = "\n".join(filter(None, lines))
+        row = PlaceRow(name, _at(step.location), comment=comment, command=step.command)
         self._keys[row] = key
-        return self.with_command(row, step.command)
+        return row
 
     def _tests(self, plan: Plan) -> Iterator[PlaceRow]:
         for tier, title in (("now", "Tests to run now"), ("ci", "Tests that CI runs")):
@@ -129,8 +130,8 @@ class PlanPane(CommandsPane):
     def _command(self, command: str, where: Location, why: str) -> PlaceRow:
         status = self._progress.ended.get(command) if self._progress else None
         ended = "" if status is None else "passed " if status == 0 else f"status {status} "
-        row = PlaceRow(f"{ended}$ {command}", _at(where), comment=f"$ {command}\n{why}")
-        return self.with_command(row, command)
+        comment = f"$ {command}\n{why}"
+        return PlaceRow(f"{ended}$ {command}", _at(where), comment=comment, command=command)
 
     # ------------------------------------------------------------------------ actions
 
@@ -150,7 +151,7 @@ class PlanPane(CommandsPane):
     def action_run(self) -> None:
         """Run the selected row's command, after showing it."""
         row, index, progress = self.places.current, self.context.index, self._progress
-        command = self.commands.get(row, "") if row else ""
+        command = row.command if row else ""
         if not command or index is None or progress is None:
             say(self, "this row has no command")
             return

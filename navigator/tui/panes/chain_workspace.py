@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import Binding, BindingType
 
 from indexes.model.answers import Hop
+from indexes.model.vocabulary import Role
 from navigator.tui.background import ask, say
 from navigator.tui.chain.card_view import DIGITS
 from navigator.tui.chain.chain_pane import ChainPane
@@ -65,11 +66,11 @@ class ChainWorkspace(Workspace):
     CHORDS: ClassVar[Mapping[str, Sequence[Binding]]] = {
         "go": (
             *Workspace.CHORDS["go"],
-            Binding("k", "kernel", "kernel", id="go.kernel"),
-            Binding("y", "yaml", "YAML entry", id="go.yaml"),
+            Binding("k", "hop('kernel')", "kernel", id="go.kernel"),
+            Binding("y", "hop('YAML entry')", "YAML entry", id="go.yaml"),
             Binding("b", "derivative", "derivative", id="go.derivative"),
-            Binding("m", "meta", "meta", id="go.meta"),
-            Binding("t", "test", "tests", id="go.test"),
+            Binding("m", "hop('meta function')", "meta", id="go.meta"),
+            Binding("t", "hop('test')", "tests", id="go.test"),
         ),
         "copy": Workspace.CHORDS["copy"],
     }
@@ -184,26 +185,15 @@ class ChainWorkspace(Workspace):
         else:
             say(self, f"the card of {self.chain.op or 'this'} has no line for {DIGITS[digit]}")
 
-    def action_kernel(self) -> None:
-        self._next_hop(lambda hop: hop.role == "kernel" and hop.location is not None, "kernel")
-
-    def action_yaml(self) -> None:
-        self._next_hop(lambda hop: hop.role == "schema", "YAML entry")
-
     def action_derivative(self) -> None:
-        self._next_hop(lambda hop: hop.role == "derivative", "derivative")
+        self.action_hop("derivative")
 
-    def action_meta(self) -> None:
-        self._next_hop(lambda hop: hop.role in ("meta", "meta_registration"), "meta function")
+    def action_hop(self, words: str) -> None:
+        """Go to the next hop of a kind."""
+        self.when_ready(lambda: self._jump_to_next(words))
 
-    def action_test(self) -> None:
-        self._next_hop(lambda hop: hop.role in ("opinfo", "test"), "test")
-
-    def _next_hop(self, wanted: Callable[[Hop], bool], words: str) -> None:
-        self.when_ready(lambda: self._jump_to_next(wanted, words))
-
-    def _jump_to_next(self, wanted: Callable[[Hop], bool], words: str) -> None:
-        hop, op = self.chain.hops.next_where(wanted), self.chain.op
+    def _jump_to_next(self, words: str) -> None:
+        hop, op = self.chain.hops.next_where(lambda one: _is_called(words, one)), self.chain.op
         if hop is not None:
             self.jump_to_hop(hop)
         elif self.context.session is not None and self.context.index is None:
@@ -320,3 +310,17 @@ class ChainWorkspace(Workspace):
             self.jump(Visit(op=operators[0], title=operators[0]))
         else:
             say(self, f"{name} is not an operator of this tree")
+
+
+_ROLES: Mapping[str, Sequence[Role]] = {
+    "YAML entry": ("schema",),
+    "kernel": ("kernel",),
+    "derivative": ("derivative",),
+    "meta function": ("meta", "meta_registration"),
+    "test": ("opinfo", "test"),
+}
+"""The hops that keys go to."""
+
+
+def _is_called(words: str, hop: Hop) -> bool:
+    return hop.role in _ROLES[words] and (hop.role != "kernel" or hop.location is not None)

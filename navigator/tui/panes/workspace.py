@@ -77,9 +77,9 @@ class Workspace(Container):
             Binding("r", "references", "uses", id="go.references"),
         ),
         "copy": (
-            Binding("n", "copy_name", "name", id="copy.copy_name"),
-            Binding("p", "copy_place", "path:line", id="copy.copy_place"),
-            Binding("l", "copy_link", "link to GitHub", id="copy.copy_link"),
+            Binding("n", "copy('name')", "name", id="copy.copy_name"),
+            Binding("p", "copy('place')", "path:line", id="copy.copy_place"),
+            Binding("l", "copy('link')", "link to GitHub", id="copy.copy_link"),
         ),
     }
 
@@ -221,21 +221,13 @@ class Workspace(Container):
         self.source.reread(here.path)
         self.post_message(self.Edited())
 
-    def action_copy_name(self) -> None:
-        self.copy(self.name_here)
-
-    def action_copy_place(self) -> None:
-        self.copy(self._place_here)
-
-    def action_copy_link(self) -> None:
-        self.copy(self._link_here)
+    def action_copy(self, what: str) -> None:
+        """Copy the name, the place or the link."""
+        texts = {"name": self.name_here, "place": self._place_here, "link": self._link_here}
+        self.when_ready(lambda: self._copy(texts[what]))
 
     def action_show_copied(self) -> None:
         show_copied(self, self.context)
-
-    def copy(self, what: Callable[[], str]) -> None:
-        """Copy a text."""
-        self.when_ready(lambda: self._copy(what))
 
     def _copy(self, what: Callable[[], str]) -> None:
         try:

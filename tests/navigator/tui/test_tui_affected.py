@@ -25,10 +25,10 @@ async def test_uncommitted_work_its_operators_and_its_tests(
         await person.presses("A")
         await person.sees("against HEAD: 1 changes", "Operators reached", "relu")
         screen = person.pane(AffectedPane)
-        while (row := screen.places.current) is None or row not in screen.commands:
+        while (row := screen.places.current) is None or not row.command:
             await person.presses("down")
         await person.presses("C")
-        await person.until(lambda: person.app.context.copied == screen.commands[row], "the command")
+        await person.until(lambda: person.app.context.copied == row.command, "the command")
 
 
 async def test_a_range_is_typed(sit: Sit, tmp_path: Path, cache: Path) -> None:

@@ -33,9 +33,8 @@ async def test_tests_come_last_and_their_command_is_copied(sit: Sit) -> None:
         await person.presses("I")
         await person.sees("impact: sin")
         screen = _impact(person)
-        await person.until(lambda: screen.commands, "the tests")
-        command = next(iter(screen.commands.values()))
-        while (row := screen.places.current) is None or row not in screen.commands:
+        await person.sees("Tests (")
+        while (row := screen.places.current) is None or not row.command:
             await person.presses("down")
         await person.presses("C")
-        await person.until(lambda: person.app.context.copied == command, command)
+        await person.until(lambda: person.app.context.copied == row.command, row.command)
