@@ -8,14 +8,13 @@ import functools
 import os
 import signal
 import sys
-import threading
 from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
 from .hiding.tracebacks import hide_from_formatted, hide_from_stacks, hide_from_warnings
 from .run import Run, is_python
-from .session import Session
+from .session import Session, in_main_thread
 from .writer import TraceFile
 
 
@@ -122,7 +121,7 @@ def on_termination(finish: Callable[[], None]) -> Callable[[], None]:
     get, put = signal.getsignal, signal.signal
 
     def replace(old: Any, new: Any) -> None:
-        if threading.current_thread() is threading.main_thread():
+        if in_main_thread():
             for number in _NUMBERS:
                 if get(number) == old:
                     put(number, new)

@@ -29,7 +29,7 @@ from .profiler import Profiler, places_in
 from .rows.event_columns import Seen
 from .rows.windows import NO_WINDOW, Closed, Windows
 from .running import RunningCalls
-from .session import Session, end_without_destructors
+from .session import Session, end_without_destructors, in_main_thread
 from .thread_modes import ThreadModes
 from .writer import TraceFile, metadata
 
@@ -136,7 +136,7 @@ class Recorder(Session):
             self._open_window()
         if not self.modes.leave_or_enter():
             self.note("a step began within a backward pass: its first operators are missing")
-        self._waits = not _in_main_thread() or not self.modes.leave_or_enter()
+        self._waits = not in_main_thread() or not self.modes.leave_or_enter()
 
     def _put_or_take(self) -> None:
         self._waits = not self.modes.leave_or_enter()
@@ -145,7 +145,7 @@ class Recorder(Session):
 
     def _end(self) -> None:
         super()._end()
-        self._waits = not self.modes.leave_or_enter() or not _in_main_thread()
+        self._waits = not self.modes.leave_or_enter() or not in_main_thread()
 
     def _end_soon(self) -> None:
         self._cut_ns = time_ns()
@@ -155,7 +155,7 @@ class Recorder(Session):
 
     def pause(self) -> None:
         super().pause()
-        if self._is_here() and _in_main_thread():
+        if self._is_here() and in_main_thread():
             self.modes.hold()
             self._paused = self.marking and self._can_close(None)
             if self._paused:
@@ -221,7 +221,7 @@ class Recorder(Session):
         self._all_threads = True
         if not self.marking:
             return
-        if not (_in_main_thread() and self._restart(frame)):
+        if not (in_main_thread() and self._restart(frame)):
             self.due = time_ns()
             self.note(
                 "a thread was started where the profiler could not be restarted: its first "
@@ -263,7 +263,7 @@ class Recorder(Session):
         with self.modes.held():
             self._write_aside(result)
             if self.active and not self.marking and not self._stopped:
-                if _in_main_thread():
+                if in_main_thread():
                     self._open_window()
                 else:
                     self.due = time_ns()
@@ -301,7 +301,7 @@ class Recorder(Session):
     def expect_device(self, call: tuple[Any, Any, Any], frame: FrameType) -> None:
         """Called before a call: the profiler has to know a device before its first use."""
         device = named_device(*call)
-        if self.marking and _in_main_thread() and (device or accelerator_in_use()):
+        if self.marking and in_main_thread() and (device or accelerator_in_use()):
             self._restart(frame, device)
 
     def _note_device(self) -> None:
@@ -408,7 +408,3 @@ class Recorder(Session):
         until = (self._cut_ns - self._base_ns) / 1000
         left = limits.operators - self._file.rows if limits.operators else _NEVER
         return Part(until, left, limits)
-
-
-def _in_main_thread() -> bool:
-    return threading.current_thread() is threading.main_thread()

@@ -248,6 +248,10 @@ class Session:
         return 0
 
 
+def in_main_thread() -> bool:
+    return threading.current_thread() is threading.main_thread()
+
+
 class Announcer:
     """A thread that calls a function a few times a second while the program runs.
 

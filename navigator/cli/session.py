@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import io
 import logging
 import os
 import shlex
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError, brief
-from navigator.cli.terminal import Color, ProgressLine, Terminal
+from navigator.cli.terminal import Color, ProgressLine, Terminal, reopen_closed_streams
 from navigator.text.clean import clean, printable
 
 if TYPE_CHECKING:
@@ -367,21 +366,6 @@ def completed(what: str) -> Callable[..., list[Any]]:
 
 
 pass_settings = click.make_pass_decorator(Settings, ensure=True)
-
-
-def reopen_closed_streams() -> None:
-    """Reopens closed streams: stdout then refuses output, stderr discards it."""
-    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
-        try:
-            os.fstat(number)
-        except OSError:  # else the next opened file would get the number
-            os.open(os.devnull, mode)
-    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
-    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
-    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def write_page(settings: Settings, where: str, text: str) -> None:

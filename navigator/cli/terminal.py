@@ -7,6 +7,7 @@ pipe.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import shlex
 import shutil
@@ -286,3 +287,18 @@ def why_no_screen() -> str:
     if term in _WITHOUT_SCREEN:
         return f"a terminal with TERM={term} cannot show the screen; there"
     return ""
+
+
+def reopen_closed_streams() -> None:
+    """Reopens closed streams: stdout then refuses output, stderr discards it."""
+    for number, mode in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:  # else the next opened file would get the number
+            os.open(os.devnull, mode)
+    sys.stdin = sys.stdin or os.fdopen(0, closefd=False)
+    sys.stdout = sys.stdout or os.fdopen(1, "w", closefd=False)
+    sys.stderr = sys.stderr or os.fdopen(2, "w", closefd=False)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
