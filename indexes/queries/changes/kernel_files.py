@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
@@ -68,12 +69,28 @@ class KernelFiles:
     def _of_library(self, key: str) -> dict[str, list[Home]]:
         """The functions registered for a key in TORCH_LIBRARY blocks only."""
         found: dict[str, list[Home]] = {}
-        for op, target in self.tree.store.query(_REGISTERED, (key,)):
-            native, known = self.tree.natives.get(op), self._facts.by_id(target)
-            if native and known and "::" not in native.name:
-                home = Home(op, key, known.definition, None)
+        for home in self._library_homes(key):
+            native = self.tree.natives.get(home.op)
+            if native and "::" not in native.name:
                 found.setdefault(base_name(native.name), []).append(home)
         return found
+
+    def registered(self, op: str, key: str) -> Home | None:
+        """The kernel of an overload for a key that a TORCH_LIBRARY block registers."""
+        return next((one for one in self._library_homes(key) if one.op == op), None)
+
+    def of_other_libraries(self, base: str, key: str) -> list[Home]:
+        """The kernels for a key of operators beside ATen's of a name, or that begin with it:
+        ``quantized::conv2d``, ``metal_prepack::conv2d_run``."""
+        named = re.compile(rf"\w+::{re.escape(base)}(?:\.|$|_)(?P<more>\w*)")
+        found = [(named.match(home.op), home) for home in self._library_homes(key)]
+        mine = [(match["more"] != "", home) for match, home in found if match]
+        return [home for _, home in sorted(mine, key=lambda one: one[0])]
+
+    def _library_homes(self, key: str) -> Iterator[Home]:
+        for op, target in self.tree.store.query(_REGISTERED, (key,)):
+            if known := self._facts.by_id(target):
+                yield Home(op, key, known.definition, None)
 
     def _of_entry(self, native: NativeFunction, key: str) -> Iterator[Home]:
         if any(one.key == key for one in native.dispatch or ()):

@@ -3,14 +3,18 @@ one."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from heapq import heappop, heappush
+from itertools import count, islice
+from typing import NamedTuple
 
-from indexes.linking.graph import Graph, Node, device_of_key
+from indexes.linking.facts import Edge
+from indexes.linking.graph import Graph, Node, Step, device_of_key
+from indexes.linking.usual_conditions import condition_of, taken
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import entries, kernel_source, kernel_tests, outside
-from indexes.queries.changes.kernel_files import Home, KernelFiles, base_name
+from indexes.queries.changes.kernel_files import KernelFiles, base_name
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.new_kernel import NewKernel
 from indexes.queries.changes.test_runs import operator_runs
@@ -31,7 +35,7 @@ def plan(tree: Tree, change: Change) -> Parts:
         tests = operator_runs(tree, change.op, device_of_key(change.key).lower() or "cpu")
         title = f"{change.op} has a kernel for {change.key}"
         return Parts(steps, tests=tests, title=title, there=there)
-    if home := _registered(homes, change.op, change.key):
+    if home := homes.registered(change.op, change.key):
         where, title = home.kernel.location, f"{change.op} has a kernel for {change.key}"
         step = ChangeStep("read", where, f"{home.kernel.name} is that kernel")
         return Parts((step,), tests=operator_runs(tree, change.op), title=title, there=where)
@@ -49,12 +53,6 @@ def _kernel_row(tree: Tree, op: str, key: str) -> Location | None:
         if row := entries.row_of(one, key):
             return entries.place_of_row(one, row)
     return native.location
-
-
-def _registered(homes: KernelFiles, op: str, key: str) -> Home | None:
-    """Its kernel for a key that only TORCH_LIBRARY blocks register."""
-    of_base = homes.of_key(key).get(base_name(homes.tree.natives[op].name), ())
-    return next((home for home in of_base if home.op == op), None)
 
 
 def _existing_steps(tree: Tree, op: str, key: str, row: Location) -> Iterator[ChangeStep]:
@@ -81,62 +79,140 @@ def _of_operator(homes: KernelFiles, op: str, key: str) -> Parts:
 
 
 def _steps(new: NewKernel) -> Iterator[ChangeStep]:
+    yield from _of_libraries(new)
     yield from kernel_source.steps(new)
     yield from kernel_tests.steps(new)
 
 
+def _of_libraries(new: NewKernel) -> Iterator[ChangeStep]:
+    """The kernels for the key of operators of such a name in other libraries, which may be what is
+    looked for: ``quantized::conv2d``. Of each file the first."""
+    found = {one.path: one for one in reversed(new.homes.of_other_libraries(new.base, new.key))}
+    for home in islice(reversed(found.values()), _ALSO):
+        what = f"{home.op} has its {new.key} kernel here: see whether it is what is wanted"
+        yield ChangeStep("read", home.kernel.location, what)
+
+
 def _of_composite(homes: KernelFiles, change: Change, op: str) -> Parts:
     tree, key = homes.tree, change.key
-    place = tree.natives[op].location
-    below = missing_below(tree, op, key)
-    if not below:
-        text = f"{op} is composite, and all that it calls has a kernel for {key}"
+    place, where = tree.natives[op].location, " in this tree" * outside.is_outside(homes, key)
+    below = list(operators_below(tree, op, key))
+    lacking = {one.op: one.condition for one in reversed(below) if _lacks(tree, one, key)}
+    left = [one.op for one in below if where and _is_refused(tree, one.op)]
+    usual = [name for name in reversed(lacking) if not lacking[name]] + left
+    rare = [(one, f"no {key} kernel{where}") for one in reversed(lacking) if lacking[one]][:_ALSO]
+    notes = tuple(f"where {lacking[one]}: {one} has {what}" for one, what in rare)
+    if not usual:
+        text = f"{op} is composite, and all that it {'usually ' * bool(rare)}calls has a kernel"
+        text += f" for {key} or for every back end{where}"
         if device_of_key(key) == key:
-            return Parts((), there=place, title=text)
-        own = _of_operator(homes, op, key)
+            return Parts((), missing=notes, there=place, title=text)
+        parts = _of_operator(homes, op, key)
         note = ChangeStep("read", place, f"{text}: first find out what fails without a change")
-        return replace(own, steps=(note, *own.steps))
-    first, *rest = below
+        steps = (note, *_overrides(homes, below, key), *parts.steps)
+        return replace(parts, steps=steps, missing=(*parts.missing, *notes))
+    first, *rest = usual
     parts = _of_operator(homes, first, key)
-    text = f"{op} is composite: {first}, which it calls, has no {key} kernel"
+    text = f"{op} is composite: {first}, which it calls, has no {key} kernel{where}"
     also = ", ".join(rest[:_ALSO])
     more = [f"{op} also reaches {also}, which have no {key} kernel either"] if rest else []
     return replace(
         parts,
         steps=(ChangeStep("read", place, text), *parts.steps),
-        missing=(*parts.missing, *more),
+        missing=(*parts.missing, *more, *notes),
         title=f"{key} kernel of {first}, which {base_name(tree.natives[op].name)} calls",
     )
 
 
-_DEEPEST = 12
+def _overrides(homes: KernelFiles, below: Iterable[Below], key: str) -> Iterator[ChangeStep]:
+    """What a composite reaches that back ends are to register, with the key's kernel if any."""
+    for name in dict.fromkeys(one.op for one in below if _is_refused(homes.tree, one.op)):
+        home = homes.registered(name, key)
+        where = home.kernel.location if home else homes.tree.natives[name].location
+        what = f"has its {key} kernel here" if home else "is for back ends to register"
+        yield ChangeStep("read", where, f"{name}, which it reaches, {what}")
+
+
 _MOST = 4000
 """Most places visited by a walk."""
 
 
-def missing_below(tree: Tree, op: str, key: str) -> list[str]:
-    """The operators with CPU kernels but none for a key that a composite reaches through composites
-    only, nearest first."""
-    graph = Graph(tree.index.facts)
+class Below(NamedTuple):
+    """An operator with kernels that a composite one reaches."""
+
+    op: str
+    condition: str
+    """What leads to it; empty in the usual case."""
+    behind: bool
+    """Whether it is reached through a kernel for every back end."""
+
+
+def operators_below(tree: Tree, op: str, key: str) -> Iterator[Below]:
+    """The operators with kernels that run for a key where a composite does, through composites
+    only: in the usual case first, then those under other conditions, then those behind kernels for
+    every back end; of each the nearest first."""
+    graph, order = Graph(tree.index.facts), count()
     device = device_of_key(key)
     start = Node("operator", op, device if device == key else "")
-    queue = deque([(start, 0)])
-    seen = {start}
-    found: dict[str, None] = {}
-    while queue and len(seen) < _MOST:
-        node, depth = queue.popleft()
-        if node.kind == "operator" and node != start and not tree.is_composite(str(node.what)):
-            if _lacks(tree, str(node.what), key):
-                found.setdefault(str(node.what))
+    pending: list[_Visit] = [(0, 0, start, "")]
+    seen: set[Node] = set()
+    while pending and len(seen) < _MOST:
+        rank, _, node, condition = heappop(pending)
+        if node in seen:
             continue
-        for step in graph.down(node) if depth < _DEEPEST else ():
-            if step.lower not in seen:
-                seen.add(step.lower)
-                queue.append((step.lower, depth + 1))
-    return list(found)
+        seen.add(node)
+        if node.kind == "operator" and node != start and not tree.is_composite(str(node.what)):
+            yield Below(str(node.what), condition, rank >= _BEHIND)
+            if condition or not _serves_all(tree, str(node.what), key):
+                continue
+            rank = max(rank, _BEHIND)
+        for step in graph.down(node):
+            under = condition or _unusual(graph, step, key)
+            if not (under and rank >= _BEHIND):
+                heappush(pending, (rank or len(under[:1]), next(order), step.lower, under))
 
 
-def _lacks(tree: Tree, op: str, key: str) -> bool:
-    keys = tree.keys(op)
-    explicit = any(one.startswith("CompositeExplicit") for one in keys)
-    return "CPU" in keys and key not in keys and not explicit
+_BEHIND = 2
+_Visit = tuple[int, int, Node, str]
+"""Its turn: 0, 1 under a condition, or behind a kernel for every back end; the order in it."""
+
+
+def _serves_all(tree: Tree, op: str, key: str) -> bool:
+    """Whether a key runs the kernel of an operator for every back end."""
+    keys = tree.keys(op) | tree.library_keys(op)
+    return key not in keys and any(one.startswith("CompositeExplicit") for one in keys)
+
+
+def _unusual(graph: Graph, step: Step, key: str) -> str:
+    """The condition of a call that does not hold for usual tensors; empty if it asks for the key's
+    own."""
+    device = device_of_key(key)
+    own = (key.removesuffix(device) or device).lower()
+    choices = graph.facts.conditions(step.why) if isinstance(step.why, Edge) else ()
+    others = (one for one in choices if own not in f"{one.text} {one.means}".lower())
+    unusual = next((one for one in others if taken(one, device) is False), None)
+    if unusual is None:
+        return ""
+    text = condition_of(unusual)
+    return f"not ({text})" if unusual.arm in ("else", "otherwise") else text
+
+
+_REFUSES = "NOT_IMPLEMENTED"
+"""In the macro by which a kernel for every back end leaves the work to the back ends."""
+
+
+def _lacks(tree: Tree, one: Below, key: str) -> bool:
+    """Whether an operator has no kernel for a key. A kernel for every back end chooses among
+    several: what is behind it is not all called."""
+    keys = tree.keys(one.op) | tree.library_keys(one.op)
+    has = key in keys or _serves_all(tree, one.op, key)
+    return "CPU" in keys and not has and not one.behind
+
+
+def _is_refused(tree: Tree, op: str) -> bool:
+    """Whether an operator's kernel for every back end says alone that it is not implemented."""
+    facts, rows = tree.index.facts, tree.kernels.get(op, {}).items()
+    shared = (row for key, row in rows if key.startswith("CompositeExplicit"))
+    known = (facts.known(one) for row in shared for one in row.definitions)
+    called = [[edge.symbol for edge in facts.edges(one.id)] for one in known if one]
+    return any(len(names) == 1 and _REFUSES in names[0] for names in called)

@@ -12,7 +12,7 @@ import yaml
 from indexes.model.schema import parse_schema
 from indexes.queries.changes import kernels, outside
 from indexes.queries.changes.kernel_files import KernelFiles
-from indexes.queries.changes.kernels import missing_below
+from indexes.queries.changes.kernels import operators_below
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.nearest import Nearest
 from indexes.queries.changes.new_kernel import plain_head, with_parameters
@@ -163,15 +163,68 @@ def test_the_files_of_a_key_are_those_where_most_kernels_are_for_it(small: Tree)
 
 
 def test_of_a_composite_operator_the_one_below_is_planned(small: Tree) -> None:
-    composite = next(
-        op for op in small.natives if small.is_composite(op) and missing_below(small, op, "MPS")
-    )
-    below = missing_below(small, composite, "MPS")[0]
-    parts = planned(small, composite, "MPS")
+    composites = filter(small.is_composite, small.natives)
+    plans = ((op, planned(small, op, "MPS")) for op in composites)
+    composite, parts = next((op, one) for op, one in plans if one.there is None)
+    below = parts.title.split()[3].rstrip(",")
+    assert parts.title.endswith(f", which {composite.partition('.')[0]} calls")
     assert parts.steps[0].action == "read"
     assert below in parts.steps[0].what
-    assert below in parts.title
+    assert below in {one.op for one in operators_below(small, composite, "MPS")}
     assert "MPS" not in small.keys(below)
+
+
+COMPOSED = """
+- func: composed(Tensor self) -> Tensor
+
+- func: chooses(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: chooses
+
+- func: for_back_ends(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: for_back_ends
+
+- func: of_parts(Tensor self) -> Tensor
+  dispatch:
+    CPU: of_parts
+"""
+COMPOSED_SOURCE = """
+#define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) TORCH_CHECK_WITH(cond, __VA_ARGS__)
+namespace at::native {
+Tensor of_parts(const Tensor& self) { return self; }
+Tensor for_back_ends(const Tensor& self) { TORCH_CHECK_NOT_IMPLEMENTED(false, "not here"); }
+Tensor chooses(const Tensor& self) { return at::for_back_ends(self); }
+Tensor composed(const Tensor& self) {
+  if (at::isComplexType(self.scalar_type())) {
+    return at::of_parts(self);
+  }
+  return at::chooses(self);
+}
+TORCH_LIBRARY_IMPL(aten, Vulkan, m) { m.impl("for_back_ends", TORCH_FN(of_parts)); }
+TORCH_LIBRARY(other, m) { m.def("composed_run(Tensor self) -> Tensor"); }
+TORCH_LIBRARY_IMPL(other, Metal, m) { m.impl("composed_run", of_parts); }
+TORCH_LIBRARY_IMPL(aten, Metal, m) { m.impl("abs", TORCH_FN(of_parts)); }
+}
+"""
+
+
+def test_what_a_composite_calls_in_another_case_alone_is_a_note(
+    tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / YAML).write_text((TREE / YAML).read_text() + COMPOSED)
+    source = tree_copy / NATIVE / "Composed.cpp"
+    source.write_text(COMPOSED_SOURCE)
+    with opened(tree_copy, cache) as index:
+        plans = {key: planned(Tree(index), "composed", key) for key in ("MPS", "Vulkan", "Metal")}
+    says = "where at::isComplexType(self.scalar_type()): of_parts has no {} kernel"
+    assert all(says.format(key) in one.missing for key, one in plans.items())
+    assert plans["MPS"].there
+    assert "usually calls" in plans["MPS"].title
+    whats = {key: [step.what for step in one.steps] for key, one in plans.items()}
+    assert "for_back_ends, which it reaches, has its Vulkan kernel here" in whats["Vulkan"]
+    assert "for_back_ends, which it reaches, is for back ends to register" in whats["Metal"]
+    assert any(one.startswith("other::composed_run has its Metal") for one in whats["Metal"])
 
 
 def test_rows_of_tables_that_expect_a_failure_are_removed(changes: Changes) -> None:
@@ -270,6 +323,7 @@ def test_a_backend_outside_of_the_tree_registers_in_its_own_library(
     assert first.code[1].strip() == 'm.impl("sin.out", sin_out_privateuse1);'
     assert [one.action for one in others] == ["read", "read"]
     assert below.title.endswith("which matmul calls")
+    assert "has no PrivateUse1 kernel in this tree" in below.steps[0].what
     assert [one.action for one in composite.steps] == ["read"]
     assert "model is for" in inside.missing[0]
     assert "has its SparseMPS kernel" not in "".join(one.why for one in inside.steps)
