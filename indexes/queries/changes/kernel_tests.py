@@ -11,12 +11,14 @@ from indexes.model.vocabulary import Location
 from indexes.queries.changes import backends
 from indexes.queries.changes.diffs import inserted, margin, removed
 from indexes.queries.changes.formula_tests import below_dtypes
+from indexes.queries.changes.kernel_files import base_name
 from indexes.queries.changes.model import ChangeStep, TestRun
 from indexes.queries.changes.new_kernel import NewKernel, has_word
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.kernels.tables import lists_passing
 from indexes.queries.gaps.statements import Statement
+from indexes.queries.gaps.tree import Tree
 
 _MOST_MADE = 8
 """Operators made from one that are examined."""
@@ -30,26 +32,38 @@ def steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from rows
     yield from flags
     yield from _python(new)
-    yield from _cxx(new)
+    yield from cxx_tests(new.tree, new.near.base, new.key)
     if not rows and not flags:
         yield from _test(new)
     yield from _docs(new)
 
 
 def runs(new: NewKernel) -> Iterator[TestRun]:
+    """The tests of a new kernel: the backend's first."""
+    yield from _runs(new.tree, new.op, new.key, _files(new))
+
+
+def own_runs(tree: Tree, op: str, key: str) -> Iterator[TestRun]:
+    """The tests of a kernel that is there: the backend's first. Those of the dense tensors of the
+    CPU and of CUDA are everywhere."""
+    names = dict.fromkeys(name.rpartition(".")[2] for name in tree.names(op))
+    is_dense = key in ("CPU", "CUDA")
+    yield from _runs(tree, op, key, () if is_dense else backends.test_files(tree, key, names))
+
+
+def _runs(tree: Tree, op: str, key: str, files: Sequence[str]) -> Iterator[TestRun]:
     """The backend's tests first, then those of the operator on the device."""
-    device = device_of_key(new.key).lower() or "cpu"
-    files = _files(new)
-    found = operator_runs(new.tree, new.op, device)
-    compared = operator_runs(new.tree, new.op) if device != "cpu" else ()
+    base, device = base_name(tree.natives[op].name), device_of_key(key).lower() or "cpu"
+    found = operator_runs(tree, op, device)
+    compared = operator_runs(tree, op) if device != "cpu" else ()
     own = [run for run in (*compared, *found) if run.path in files]
     yield from own
     for path in files:
-        text = new.tree.text(path)
-        takes = "@ops(" in text or has_word(text, new.base)
+        text = tree.text(path)
+        takes = "@ops(" in text or has_word(text, base)
         if takes and path not in {run.path for run in own}:
             why = "the tests of this back end that have its name"
-            yield TestRun(f"pytest {path} -k {new.base}", path, why)
+            yield TestRun(f"pytest {path} -k {base}", path, why)
     yield from (run for run in found if run not in own)
 
 
@@ -172,15 +186,15 @@ def _python(new: NewKernel) -> Iterator[ChangeStep]:
             yield ChangeStep("read", place, what)
 
 
-def _cxx(new: NewKernel) -> Iterator[ChangeStep]:
-    """A C++ test, if the model has one in a backend's file."""
-    words = backends.words_of(new.key)
-    called = re.compile(rf"\b{re.escape(new.near.base)}\(")
-    for path in new.tree.index.facts.paths("cpp", "aten/src/ATen/test/%"):
-        lines = enumerate(new.tree.lines(path), 1) if _begins(path, words) else ()
+def cxx_tests(tree: Tree, base: str, key: str) -> Iterator[ChangeStep]:
+    """The C++ tests of an operator in a backend's files."""
+    words = backends.words_of(key)
+    called = re.compile(rf"\b{re.escape(base)}\(")
+    for path in tree.index.facts.paths("cpp", "aten/src/ATen/test/%"):
+        lines = enumerate(tree.lines(path), 1) if _begins(path, words) else ()
         if at := next((n for n, text in lines if called.search(text)), 0):
-            place, what = Location(path, at), f"{new.near.base} is tested in C++ for this back end"
-            yield ChangeStep("read", place, what)
+            what = f"{base} is tested in C++ for this back end"
+            yield ChangeStep("read", Location(path, at), what)
 
 
 def _begins(path: str, words: Sequence[str]) -> bool:

@@ -17,7 +17,6 @@ from indexes.queries.changes import entries, kernel_source, kernel_tests, outsid
 from indexes.queries.changes.kernel_files import KernelFiles, base_name
 from indexes.queries.changes.model import Change, ChangeStep, Parts
 from indexes.queries.changes.new_kernel import NewKernel
-from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.tree import Tree
 
 _ALSO = 5
@@ -30,15 +29,10 @@ def plan(tree: Tree, change: Change) -> Parts:
     if change.op is None:
         return Parts((), missing=("the change names no operator",))
     homes = KernelFiles(tree)
-    if there := _kernel_row(tree, change.op, change.key):
-        steps = tuple(_existing_steps(tree, change.op, change.key, there))
-        tests = operator_runs(tree, change.op, device_of_key(change.key).lower() or "cpu")
+    if steps := tuple(_existing_steps(homes, change.op, change.key)):
+        tests = tuple(kernel_tests.own_runs(tree, change.op, change.key))
         title = f"{change.op} has a kernel for {change.key}"
-        return Parts(steps, tests=tests, title=title, there=there)
-    if home := homes.registered(change.op, change.key):
-        where, title = home.kernel.location, f"{change.op} has a kernel for {change.key}"
-        step = ChangeStep("read", where, f"{home.kernel.name} is that kernel")
-        return Parts((step,), tests=operator_runs(tree, change.op), title=title, there=where)
+        return Parts(steps, tests=tests, title=title, there=steps[0].location)
     if tree.is_composite(change.op) and not tree.index.derivative(change.op):
         return _of_composite(homes, change, change.op)
     return _of_operator(homes, change.op, change.key)
@@ -55,10 +49,18 @@ def _kernel_row(tree: Tree, op: str, key: str) -> Location | None:
     return native.location
 
 
-def _existing_steps(tree: Tree, op: str, key: str, row: Location) -> Iterator[ChangeStep]:
-    yield ChangeStep("read", row, f"this row names its {key} kernel")
-    for one in tree.kernels[op][key].definitions:
+def _existing_steps(homes: KernelFiles, op: str, key: str) -> Iterator[ChangeStep]:
+    tree = homes.tree
+    if row := _kernel_row(tree, op, key):
+        yield ChangeStep("read", row, f"this row names its {key} kernel")
+        found = tree.kernels[op][key].definitions
+    else:
+        home = homes.registered(op, key)
+        found = (home.kernel,) if home else ()
+    for one in found:
         yield ChangeStep("read", one.location, f"{one.name} is that kernel")
+    if row or found:
+        yield from kernel_tests.cxx_tests(tree, base_name(tree.natives[op].name), key)
 
 
 def _of_operator(homes: KernelFiles, op: str, key: str) -> Parts:

@@ -174,6 +174,19 @@ def test_of_a_composite_operator_the_one_below_is_planned(small: Tree) -> None:
     assert "MPS" not in small.keys(below)
 
 
+def test_a_kernel_that_is_there_has_the_tests_of_its_back_end(tree_copy: Path, cache: Path) -> None:
+    tested = tree_copy / "aten/src/ATen/test/vulkan_api_test.cpp"
+    tested.parent.mkdir()
+    tested.write_text("\nTEST(VulkanAPI, relu) { at::relu(input()); }\n")
+    (tree_copy / "test/test_vulkan.py").write_text("def test_it():\n    torch.relu(input())\n")
+    with opened(tree_copy, cache) as index:
+        parts = planned(Tree(index), "relu", "Vulkan")
+    assert [str(one.location) for one in parts.steps[1:]] == [
+        "aten/src/ATen/test/vulkan_api_test.cpp:2"
+    ]
+    assert parts.tests[0].path == "test/test_vulkan.py"
+
+
 COMPOSED = """
 - func: composed(Tensor self) -> Tensor
 
