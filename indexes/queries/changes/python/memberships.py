@@ -108,9 +108,15 @@ class Memberships:
         self, subject: Subject, own: Collection[str], rows: Collection[NamedRow]
     ) -> Iterator[NamedRow]:
         """The rows of ours about failing tests of the subject, perhaps for another reason."""
-        for row in self._about(subject, own, rows):
-            if _is_of_tests(row) and not self._says_missing(subject, row):
+        for row in self.failing(subject, own, rows):
+            if not self._says_missing(subject, row):
                 yield row
+
+    def failing(
+        self, subject: Subject, own: Collection[str], rows: Collection[NamedRow]
+    ) -> Iterator[NamedRow]:
+        """The rows of ours about failing tests of the subject."""
+        return filter(_is_of_tests, self._about(subject, own, rows))
 
     def _about(
         self, subject: Subject, own: Collection[str], rows: Collection[NamedRow]

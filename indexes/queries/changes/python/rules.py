@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import islice
 from textwrap import dedent
 
 from indexes.linking.python.paths import Found, place_of
@@ -126,8 +127,8 @@ class RulePlan:
         there = self._existing()
         if there and not self._change.gap:
             edit = ChangeStep("edit", there, f"The {self._rule.noun} of {self._name}.")
-            left = (edit, *self._list_steps(rows))
-            return Parts(left, tests=tuple(self._tests()), title=title, there=there)
+            steps = (edit, *self._failing(self._lists.failing(self._subject, self._own, rows)))
+            return Parts(steps, tests=tuple(self._tests()), title=title, there=there)
         writing = (*self._ref_to_register(), *self._to_write(), *self._of_ref(), *self._elsewhere())
         called = shared_modules(self._tree, self._models())
         steps = (*self._to_read(), *writing, *self._list_steps(rows), *called)
@@ -313,7 +314,10 @@ class RulePlan:
         for one in (one for one in found if not one.usual):
             what = f"{one.row.name} is in {one.row.list.title}, similar ones are not: decide."
             yield ChangeStep("read", one.row.location, what)
-        for row in tuple(self._lists.doubtful(subject, self._own, rows))[:_MOST_DOUBTFUL]:
+        yield from self._failing(self._lists.doubtful(subject, self._own, rows))
+
+    def _failing(self, rows: Iterable[NamedRow]) -> Iterator[ChangeStep]:
+        for row in islice(rows, _MOST_DOUBTFUL):
             what = f"{row.list.title} says that {row.row.name} fails: drop the row if it passes."
             yield ChangeStep("read", row.location, what)
 

@@ -71,6 +71,16 @@ def test_what_is_there_is_said(changes: Changes) -> None:
     assert plan.tests
 
 
+def test_a_row_of_what_is_there_is_not_removed(tree_copy: Path, cache: Path) -> None:
+    rows = "SKIPS = {\n    xfail('_softmax'),  # no decomposition\n}\n"
+    append(tree_copy, {"test/test_decomp.py": rows})
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("_softmax", "decomposition")
+    assert plan.there is not None
+    assert {step.action for step in plan.steps[1:]} == {"read"}
+    assert any("drop the row if it passes" in step.what for step in plan.steps)
+
+
 def test_a_ref_takes_no_opinfo_away(changes: Changes) -> None:
     plan = changes.of_id("ref/lonely")
     assert plan is not None
