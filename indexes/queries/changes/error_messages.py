@@ -14,6 +14,7 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.changes.backends import test_files
 from indexes.queries.changes.diffs import Edit, edited, margin
+from indexes.queries.changes.kernels import operators_below
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.test_runs import covering, run_of
 from indexes.queries.contribution.helpers import helpers
@@ -167,12 +168,25 @@ def _checking_places(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     seen: set[str] = set()
     named = [hit for hit in tree.index.meant(change.name).hits if "." in change.name]
     found = [ChangeStep("edit", hit.location, f"{hit.name} is called first.") for hit in named[:1]]
+    for op in _checked(tree, change.op):
+        found += _native_places(tree, op)
     if change.op:
-        found += [*_native_places(tree, change.op), *_python_places(tree, change.op)]
+        found += _python_places(tree, change.op)
     for step in found:
         if step.location.path not in seen and len(seen) < _MOST_FILES:
             seen.add(step.location.path)
             yield step
+
+
+def _checked(tree: Tree, op: str | None) -> Iterator[str]:
+    """An operator, and of a composite one those of its name that it calls, which check for it:
+    ``linalg_cross`` for ``cross``."""
+    if op:
+        yield op
+        words = {*op.partition(".")[0].split("_")}
+        below = operators_below(tree, op, "CPU") if tree.is_composite(op) else ()
+        named = (one.op for one in below if words <= {*one.op.partition(".")[0].split("_")})
+        yield from islice(dict.fromkeys(named), _FIRST)
 
 
 def _native_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
@@ -243,20 +257,21 @@ def _python_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
 
 def _twins(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     """Python registrations for the operator with checks of their own."""
-    for kind in ("meta_registration", "decomposition") if change.op else ():
-        for found in tree.registered(change.op or "", kind):
-            where = place_of(found)
-            body = "\n".join(tree.lines_of(where))
-            if "check(" in body or "raise " in body:
-                what = f"{found[1].symbol} checks the same in Python: keep both alike."
-                yield ChangeStep("read", where, what)
+    kinds = ("meta_registration", "decomposition")
+    rows = (tree.registered(op, kind) for op in _checked(tree, change.op) for kind in kinds)
+    for found in dict.fromkeys(one for some in rows for one in some):
+        where = place_of(found)
+        body = "\n".join(tree.lines_of(where))
+        if "check(" in body or "raise " in body:
+            what = f"{found[1].symbol} checks the same in Python: keep both alike."
+            yield ChangeStep("read", where, what)
 
 
 def _elsewhere(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     """The kernels for devices that do not run the check."""
-    rows = tree.kernels.get(change.op or "", {})
-    for key in (key for key in DEVICES if key in rows and key not in _DEVICES):
-        for one in rows[key].definitions[:1]:
+    ops = [tree.kernels.get(op, {}) for op in _checked(tree, change.op)]
+    for rows, key in ((rows, key) for rows in ops for key in DEVICES if key not in _DEVICES):
+        for one in rows[key].definitions[:1] if key in rows else ():
             what = f"{one.name} computes it for {key}: see whether it checks the same."
             yield ChangeStep("read", one.location, what)
 

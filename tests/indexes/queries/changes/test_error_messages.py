@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexes.queries.changes.planning import Changes
-from tests.indexing import opened
+from tests.indexing import append, opened
+from tests.tree_marks import YAML
 
 _FILE = "aten/src/ATen/native/Lonely.cpp"
 
@@ -43,3 +44,41 @@ def test_layouts_that_check_for_themselves_have_their_tests_and_an_opinfo_a_case
     assert run.command == "pytest test/test_sparse.py -k abs"
     assert any(step.what.startswith("Give its OpInfo an error") for step in plan.steps)
     assert any("which needs it, an error_inputs_func" in s.what for s in helper.steps)
+
+
+CROSSED = """
+- func: crossed(Tensor self) -> Tensor
+
+- func: linalg_crossed(Tensor self) -> Tensor
+  dispatch:
+    CPU: linalg_crossed
+"""
+CROSSED_BELOW = """namespace at::native {
+Tensor linalg_crossed(const Tensor& self) {
+  TORCH_CHECK(self.defined(), "self has to be given");
+  return self;
+}
+}
+"""
+CROSSED_ABOVE = """namespace at::native {
+Tensor crossed(const Tensor& self) { return at::linalg_crossed(self); }
+}
+"""
+CROSSED_META = """
+
+@register_meta(aten.linalg_crossed.default)
+def linalg_crossed(self):
+    torch._check(True)
+    return self
+"""
+
+
+def test_what_a_composite_calls_under_its_name_checks_for_it(tree_copy: Path, cache: Path) -> None:
+    native, meta = "aten/src/ATen/native", "torch/_meta_registrations.py"
+    made = {f"{native}/Crossed.cpp": CROSSED_ABOVE, f"{native}/LinearCrossed.cpp": CROSSED_BELOW}
+    append(tree_copy, {YAML: CROSSED, meta: CROSSED_META, **made})
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("crossed", "error-message")
+    paths = {step.location.path: step for step in plan.steps}
+    assert [*paths][:2] == [*made]
+    assert "checks the same in Python" in paths[meta].what
