@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from indexes.linking.graph import device_of_key
 from indexes.linking.python.paths import Found, place_of
@@ -58,13 +58,21 @@ def _runs(tree: Tree, op: str, key: str, files: Sequence[str]) -> Iterator[TestR
     compared = operator_runs(tree, op) if device != "cpu" else ()
     own = [run for run in (*compared, *found) if run.path in files]
     yield from own
+    yield from _by_name(tree, base, [one for one in files if one not in {run.path for run in own}])
+    yield from (run for run in found if run not in own)
+
+
+def library_runs(tree: Tree, name: str, key: str) -> Iterator[TestRun]:
+    """The tests of a back end that name an operator of a library."""
+    yield from _by_name(tree, name, backends.test_files(tree, key, [name]))
+
+
+def _by_name(tree: Tree, base: str, files: Collection[str]) -> Iterator[TestRun]:
     for path in files:
         text = tree.text(path)
-        takes = "@ops(" in text or has_word(text, base)
-        if takes and path not in {run.path for run in own}:
+        if "@ops(" in text or has_word(text, base):
             why = "the tests of this back end that have its name"
             yield TestRun(f"pytest {path} -k {base}", path, why)
-    yield from (run for run in found if run not in own)
 
 
 def _files(new: NewKernel) -> list[str]:

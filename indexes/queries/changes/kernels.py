@@ -26,9 +26,9 @@ _ALSO = 5
 def plan(tree: Tree, change: Change) -> Parts:
     """The steps to add a kernel. For a composite operator without its own formula, that of the
     operator below it that lacks one."""
-    if change.op is None:
-        return Parts((), missing=("the change names no operator",))
     homes = KernelFiles(tree)
+    if change.op is None:
+        return _of_library(homes, change)
     if steps := tuple(_existing_steps(homes, change.op, change.key)):
         tests = tuple(kernel_tests.own_runs(tree, change.op, change.key))
         title = f"{change.op} has a kernel for {change.key}"
@@ -61,6 +61,32 @@ def _existing_steps(homes: KernelFiles, op: str, key: str) -> Iterator[ChangeSte
         yield ChangeStep("read", one.location, f"{one.name} is that kernel")
     if row or found:
         yield from kernel_tests.cxx_tests(tree, base_name(tree.natives[op].name), key)
+
+
+_REGISTERING = (
+    "SELECT l.key,f.path,l.line FROM library_kernels l JOIN files f ON f.id=l.file"
+    " WHERE l.op=? ORDER BY l.key!=?,l.rowid"
+)
+
+
+def _of_library(homes: KernelFiles, change: Change) -> Parts:
+    """The kernel of an operator that a TORCH_LIBRARY block defines: a line of a block for the
+    key."""
+    op, wanted = change.name, change.key
+    rows = list(homes.tree.store.query(_REGISTERING, (op, wanted)))
+    places = [(key, Location(path, line)) for key, path, line in rows]
+    steps = [ChangeStep("read", at, f"this line registers its {key} kernel") for key, at in places]
+    library, _, name = op.partition("::")
+    if not any(key == wanted for key, _ in places):
+        block = (f"TORCH_LIBRARY_IMPL({library}, {wanted}, m) {{", f'  m.impl("{name}", ...);', "}")
+        what = f"register its {wanted} kernel in a block for the key, as those for other keys are"
+        steps += [ChangeStep("add", at, what, block, like=at) for _, at in places[:1]]
+        return Parts((*steps,), missing=() if places else (f"no kernel of {op} is known here",))
+    homed = homes.registered(op, wanted)
+    steps += [ChangeStep("edit", homed.kernel.location, "this is that kernel")] if homed else []
+    tests = tuple(kernel_tests.library_runs(homes.tree, name, wanted))
+    title = f"{op} has a kernel for {wanted}"
+    return Parts((*steps,), tests=tests, title=title, there=places[0][1])
 
 
 def _of_operator(homes: KernelFiles, op: str, key: str) -> Parts:

@@ -104,12 +104,22 @@ class Changes:
             return self.plan(Change(kind, name, _title(kind, "", name)))
         if not match.overloads:
             raise NotFound(f"{name} is not an operator", match.suggestions)
+        if match.overloads[0] not in self.tree.natives:
+            return self._of_library(match.overloads[0], kind, key)
         op = self._functional(match.overloads[0])
         name = self.tree.natives[op].name
         gaps = self._gaps(kind) if _is_found(kind) and kind != "docs" else ()
         mine = [gap for gap in gaps if gap.name == name and (not key or key in gap.keys)]
         known = with_owners(self._index, mine[:1])
-        return self.plan(change_of(known[0]) if known else self._change(kind, key, op))
+        change = change_of(known[0]) if known else self._change(kind, key, op)
+        return self.plan(replace(change, key=key or change.key))
+
+    def _of_library(self, name: str, kind: str, key: str) -> Plan:
+        """The plan of a kernel of an operator that a TORCH_LIBRARY block defines."""
+        if not key:
+            text = f"{name} is not in native_functions.yaml: of it only a kernel can be planned"
+            raise UsageError(f"{text}; `torchnav contribute {name}` lists its places")
+        return self.plan(Change(kind, name, _title(kind, key, name), key))
 
     def _documented(self, name: str) -> bool:
         """Whether a name without a definition here has a docstring or page."""

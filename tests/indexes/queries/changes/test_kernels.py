@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from indexes.model.errors import UsageError
 from indexes.model.schema import parse_schema
 from indexes.queries.changes import kernels, outside
 from indexes.queries.changes.kernel_files import KernelFiles
@@ -230,6 +231,13 @@ def test_what_a_composite_calls_in_another_case_alone_is_a_note(
     source.write_text(COMPOSED_SOURCE)
     with opened(tree_copy, cache) as index:
         plans = {key: planned(Tree(index), "composed", key) for key in ("MPS", "Vulkan", "Metal")}
+        there = Changes(index).of_op("other::composed_run", "Metal")
+        other = Changes(index).of_op("other::composed_run", "Vulkan")
+        with pytest.raises(UsageError, match=r"is not in native_functions\.yaml"):
+            Changes(index).of_op("other::composed_run", "docs")
+    assert there.there
+    assert there.files == (f"{NATIVE}/Composed.cpp",)
+    assert "TORCH_LIBRARY_IMPL(other, Vulkan, m) {" in other.steps[-1].code
     says = "where at::isComplexType(self.scalar_type()): of_parts has no {} kernel"
     assert all(says.format(key) in one.missing for key, one in plans.items())
     assert plans["MPS"].there
