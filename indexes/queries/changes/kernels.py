@@ -65,15 +65,16 @@ def _existing_steps(homes: KernelFiles, op: str, key: str) -> Iterator[ChangeSte
 
 _REGISTERING = (
     "SELECT l.key,f.path,l.line FROM library_kernels l JOIN files f ON f.id=l.file"
-    " WHERE l.op=? ORDER BY l.key!=?,l.rowid"
+    " WHERE l.op=? OR substr(l.op,1,?)=? ORDER BY l.key!=?,l.rowid"
 )
 
 
 def _of_library(homes: KernelFiles, change: Change) -> Parts:
-    """The kernel of an operator that a TORCH_LIBRARY block defines: a line of a block for the
-    key."""
-    op, wanted = change.name, change.key
-    rows = list(homes.tree.store.query(_REGISTERING, (op, wanted)))
+    """The kernel of an operator that a TORCH_LIBRARY block defines, of any overload: a line of a
+    block for the key."""
+    op, wanted = change.name.partition(".")[0], change.key
+    asked = (op, len(op) + 1, f"{op}.", wanted)
+    rows = list(homes.tree.store.query(_REGISTERING, asked))
     places = [(key, Location(path, line)) for key, path, line in rows]
     steps = [ChangeStep("read", at, f"this line registers its {key} kernel") for key, at in places]
     library, _, name = op.partition("::")
@@ -82,8 +83,11 @@ def _of_library(homes: KernelFiles, change: Change) -> Parts:
         what = f"register its {wanted} kernel in a block for the key, as those for other keys are"
         steps += [ChangeStep("add", at, what, block, like=at) for _, at in places[:1]]
         return Parts((*steps,), missing=() if places else (f"no kernel of {op} is known here",))
-    homed = homes.registered(op, wanted)
-    steps += [ChangeStep("edit", homed.kernel.location, "this is that kernel")] if homed else []
+    for home in homes.of_other_libraries(name, wanted):
+        if home.op.partition(".")[0] == op:
+            steps.append(
+                ChangeStep("edit", home.kernel.location, f"{home.kernel.name} is that kernel")
+            )
     tests = tuple(kernel_tests.library_runs(homes.tree, name, wanted))
     title = f"{op} has a kernel for {wanted}"
     return Parts((*steps,), tests=tests, title=title, there=places[0][1])
