@@ -219,6 +219,7 @@ SKIPPED = "binding:none"
 """The target of rows for operators without binding."""
 _SAME_AS = (
     ("torch._C._VariableFunctions.", "torch."),
+    ("torch._C._VariableFunctionsClass.", "torch."),
     ("torch._VF.", "torch."),
     ("torch._C.TensorBase.", "torch.Tensor."),
     ("torch._C._TensorBase.", "torch.Tensor."),

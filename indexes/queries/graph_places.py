@@ -26,6 +26,11 @@ def callees(facts: Lookup, known: Known, line: int) -> tuple[Callee, ...]:
         edges = _edges_of_macro(facts, known, line)
     else:
         edges = [edge for edge in facts.edges(known.id) if edge.line == line]
+    return targets(facts, edges)
+
+
+def targets(facts: Lookup, edges: Iterable[Edge]) -> tuple[Callee, ...]:
+    """What edges lead to, each target once."""
     return tuple(dict.fromkeys(_callee(facts, edge) for edge in edges))
 
 

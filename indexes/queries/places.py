@@ -10,13 +10,13 @@ from indexes.linking.graph import Node
 from indexes.linking.python.paths import PythonIndex
 from indexes.linking.registrations import written_registrations
 from indexes.linking.visible import stub_name, stub_scope
-from indexes.model.answers import Hit, Place
+from indexes.model.answers import Callee, Hit, Place
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.files import PythonFact, canonical, module_name, pack, unpack
 from indexes.model.idioms import close, meaning_of
 from indexes.model.lines import listed
 from indexes.model.vocabulary import Definition, Location
-from indexes.queries.graph_places import callees, reaching, starts_of, uses_of
+from indexes.queries.graph_places import callees, reaching, starts_of, targets, uses_of
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.operators import leads_to
 from indexes.readers.python.blocks import blocks, decorated, innermost
@@ -38,7 +38,7 @@ def at(index: IndexedTree, path: str, line: int) -> tuple[Place, ...]:
     places = [*_yaml(index, facts, path, line), *_members(index, path, line)]
     places += _macro_uses(facts, path, line)
     places += library_places(facts, path, line, index.read)
-    places += _definitions(facts, path, line)
+    places += _definitions(index, path, line)
     if path.endswith(".py"):
         places += python_places(index, facts, path, line)
     places += _notes(facts, path, line)
@@ -127,14 +127,28 @@ def _stub_nodes(facts: Lookup, stub: str, where: Location) -> list[Node]:
     return [Node("stub", name) for name in dict.fromkeys(names)]
 
 
-def _definitions(facts: Lookup, path: str, line: int) -> Iterator[Place]:
+def _definitions(index: IndexedTree, path: str, line: int) -> Iterator[Place]:
     calls_told = False
-    for known in facts.definitions_at(path, line):
-        place = _definition_place(facts, known)
+    for known in index.facts.definitions_at(path, line):
+        place = _definition_place(index.facts, known)
         if known.definition.kind != "class" and not calls_told:
             calls_told = True
-            place = replace(place, calls=callees(facts, known, line))
+            place = replace(place, calls=_calls(index, known, line))
         yield place
+
+
+def _calls(index: IndexedTree, known: Known, line: int) -> tuple[Callee, ...]:
+    """The calls on a line of a definition, whose body is read now if the index lacks it."""
+    from indexes.readers.cxx.facts import keeps_bodies
+
+    found = callees(index.facts, known, line)
+    if found or keeps_bodies(known.definition.location.path):
+        return found
+    from indexes.queries.impact.facts import ImpactFacts
+    from indexes.queries.impact.unread import UnreadBodies
+
+    bodies = UnreadBodies(ImpactFacts(index.facts, index.source.content))
+    return targets(index.facts, bodies.edges_at(known, line))
 
 
 def _definition_place(facts: Lookup, known: Known) -> Place:
@@ -158,8 +172,10 @@ def _unreached(facts: Lookup, known: Known) -> str:
     from indexes.readers.cxx.facts import keeps_bodies
 
     found = known.definition
-    if found.kind not in ("function", "macro") or not keeps_bodies(found.location.path):
+    if found.kind not in ("function", "macro"):
         return ""
+    if not keeps_bodies(found.location.path):
+        return f"its uses are not in the index: torchnav callers {found.qualified}"
     users = [facts.by_id(edge.caller) for edge in uses_of(facts, known)]
     names = dict.fromkeys(one.definition.qualified for one in users if one and one.id != known.id)
     if names:

@@ -43,6 +43,12 @@ class UnreadBodies:
             edges = self._resolver.edges(caller, calls)
             yield from (edge for edge in edges if edge.target in wanted)
 
+    def edges_at(self, known: Known, line: int) -> list[Edge]:
+        """The edges of one line of a definition."""
+        bodies = self._bodies(known.definition.location.path)
+        calls = (call for caller, calls in bodies if caller.id == known.id for call in calls)
+        return self._resolver.edges(known, [call for call in calls if call.line == line])
+
     def _naming(self, name: str, path: str) -> Iterator[tuple[Known, list[Call]]]:
         for caller, calls in self._bodies(path):
             if named := [call for call in calls if call.name == name]:

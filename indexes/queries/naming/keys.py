@@ -10,6 +10,7 @@ from indexes.model.errors import SourceError, UsageError
 from indexes.model.vocabulary import Location
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.naming import python
 from indexes.queries.naming.near import near
 from indexes.queries.naming.query import NameQuery
 
@@ -25,8 +26,13 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
 
 
 def find_in_python(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A key of ``torch._C.DispatchKey``, which C++ fills by macros, under any of its names."""
+    """A key of ``torch._C.DispatchKey``, which C++ fills by macros, under any of its names; one of
+    ``DispatchKey`` alone may be torchgen's."""
     owner = query.paths[-1].rpartition(".")[0] if query.paths else ""
+    if owner == "DispatchKey" and (key := find(replace(query, symbols=()), index)):
+        others = python.find(query, index)
+        hits = (*key.hits, *(others.hits if others else ()))
+        return replace(key, hits=hits, confidence="ambiguous" if others else "exact")
     found = python_names.find(owner, index) if "." in owner else None
     is_key = found is not None and found.defined == "torch._C.DispatchKey"
     return find(replace(query, symbols=()), index) if is_key else None

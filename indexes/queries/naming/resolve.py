@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -70,7 +71,7 @@ def _with_more(found: NameMatch, query: NameQuery, index: IndexedTree) -> NameMa
     runs."""
     if found.kind == "symbol":
         return _with_methods(with_source(found, query, index), query, index)
-    if found.kind != "python" or query.kind != "bare":
+    if found.kind not in ("python", "key") or query.kind != "bare":
         return found
     return replace(found, namesakes=namesakes(query.base, index))
 
@@ -185,9 +186,13 @@ def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     for one in (*named, *([name] if numbered else [])):
         node = parse_name(one)
         if found := operators.find(node, index) or operators.find_library_operator(node, index):
-            note = f"a node of a graph, which FX names after what it calls: {one}"
-            return replace(found, note=note, confidence="by rule")
-    return None
+            return replace(found, note=f"{_NODE}: {one}", confidence="by rule")
+    if not numbered or not hasattr(operator, name):
+        return None
+    return NameMatch("symbol", query.base, note=f"{_NODE}: Python's operator.{name}")
+
+
+_NODE = "a node of a graph, which FX names after what it calls"
 
 
 def _find_numbered(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -296,8 +301,8 @@ _ORDER: Mapping[NameKind, tuple[World, ...]] = {
     ),
     "python": (
         variables.find,
-        python.find,
         keys.find_in_python,
+        python.find,
         python.find_star_imported,
         texts.find_foreign,
         python.find_of_class,

@@ -38,7 +38,11 @@ def find_setting(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     found = _lines(
         sorted(paths, key=lambda path: path.endswith(".py")), text, (bare,), name, "read", index
     )
-    lines = sorted(found, key=lambda hit: (hit.detail.startswith(f"{name} ="), _rank(hit)))
+    defines = re.compile(rf"\#\s*define\s+{name}\b").match
+    lines = sorted(
+        found,
+        key=lambda hit: (not defines(hit.detail), hit.detail.startswith(f"{name} ="), _rank(hit)),
+    )
     hits = [*_options(name, index), *lines]
     note = "" if any(_ASKS.search(hit.detail) for hit in hits) else _NOT_DEFINED
     return match_of("variable", name, hits[:_READS], note, "by rule" if note else "exact")

@@ -22,11 +22,19 @@ _TENSOR = ("TensorBase", "_TensorBase")
 _TENSOR_METHODS = "python_variable_methods.cpp"
 """The template of the tensor's method table."""
 _ROW = (
-    rb'(?:(?:\{\s*|(?:\b(?P<on>\w+)\s*)?\.\w*def\w*\s*\(\s*|\.value\s*\(\s*)"%s"(?!\s*")'
+    rb'(?:\{\s*(?:\(char ?\*\)\s*)?"%s"(?=\s*,\s*[^"\s])'
+    rb'|(?:(?:\b(?P<on>\w+)\s*)?\.\w*def\w*\s*\(\s*|\.value\s*\(\s*)"%s"(?!\s*")'
     rb'|\b(?P<set>\w+)\.attr\s*\(\s*"%s"\s*\)\s*=(?!=)'
     rb'|\bPyModule_AddObject(?:Ref)?\(\s*(?P<added>\w+)[\w.()]*,\s*"%s")'
 )
 """A row of a method table, or an addition to a module or class."""
+_LENT = re.compile(rb"\bPyMethodDef\s*\*\s*(\w+)\(\)\s*\{\s*return\b")
+"""A function that gives a table to the file of its type."""
+_QUOTING = re.compile(
+    rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\((\w+)[^()\n]*\)(?:[^\n]*\\\n)?[^\n]*\.def\w*\(#\2\b",
+    re.MULTILINE,
+)
+"""A macro that binds a name of its argument: ``#define UNARY(n) .def(#n, ...)``."""
 _ADDS = b'PyImport_ImportModule("torch")'
 """Functions that add objects to the package itself."""
 _DTYPES = ("c10/core/ScalarType%", "torch/csrc/utils/tensor_dtypes%")
@@ -183,11 +191,26 @@ class Bound:
             found: list[PythonPlace] = []
             for path in self._sources(one, last):
                 data = self._data(path)
-                if _is_home(path, data, module, one):
+                if _is_home(path, data, module, one) or self._lends(path, one):
                     found += self._fitting(name, path, rows, module, one)
+            found = found or list(self._by_macro(name, one, last))
             if found:
                 return _surest(found)
         return []
+
+    def _lends(self, path: str, owner: str) -> bool:
+        """Whether a file gives a table to the file of a class."""
+        given = _LENT.findall(self._data(path))
+        homes = [self._data(one) for one in self._literals.get(owner, ())] if given else ()
+        return any(one in data for one in given for data in homes)
+
+    def _by_macro(self, name: str, owner: str, last: str) -> Iterator[PythonPlace]:
+        """The uses of macros, in the file of a class, that bind their argument."""
+        for path in self._literals.get(owner, ()) if owner else ():
+            for macro in dict.fromkeys(one[1] for one in _QUOTING.finditer(self._data(path))):
+                use = rb"^[ \t]*%s\(%s\b" % (macro, re.escape(last.encode()))
+                for row in re.finditer(use, self._data(path), re.MULTILINE):
+                    yield _place(name, path, self._data(path), row.end(), is_guess=True)
 
     def _fitting(
         self, name: str, path: str, rows: re.Pattern[bytes], module: str, owner: str
@@ -316,7 +339,7 @@ def _rows(module: str, owner: str, last: str) -> re.Pattern[bytes]:
     """The pattern for bindings of a name. A class of ``torch._C`` itself has a type with its full
     name, or is a pybind11 class."""
     word = re.escape(last.encode())
-    forms = [_ROW % (word, word, word)]
+    forms = [_ROW % (word, word, word, word)]
     if not owner:
         forms += [_CLASS % (word, word, word), _GIVEN % word]
     return re.compile(b"|".join(forms))

@@ -84,11 +84,18 @@ class Finder:
         for start in filter(None, (f"torch.{first}", module)):
             full = f"{start}.{rest}" if rest else start
             if answer := self._answer(full, self.names.find(full)):
-                if not _is_only_declared(answer):
-                    return answer
-                public = self._bare(first, rest)
-                return with_another(public, answer) if public else self._unlisted(name, answer)
+                is_declared = _is_only_declared(answer)
+                is_hidden = answer.kind == "bound" and not self._has_page(answer.name)
+                public = self._bare(first, rest) if is_declared or is_hidden else None
+                if public and (is_declared or self._has_page(public.name)):
+                    return with_another(public, answer)  # ``torch.fx.Node``, not ``torch.Node``
+                return self._unlisted(name, answer) if is_declared else answer
         return self._bare(first, rest) or self._ending(name)
+
+    def _has_page(self, name: str) -> bool:
+        """Whether a page of the documentation has a name."""
+        pages = self._index.facts.python.by_target(name)
+        return any(fact.kind == "page" for _, fact in pages)
 
     def _answer(self, name: str, found: Found | None) -> PythonAnswer | None:
         if made := generated.return_type(name, self._index) or self._tensor_type(name):

@@ -22,6 +22,7 @@ from tests.tree_marks import NATIVE, YAML
         ("AddmmBackward0", "grad_fn", "addmm"),
         ("MulBackward0", "grad_fn", "mul.Tensor"),
         ("torch.add", "operator", "add.Tensor"),
+        ("torch._C._VariableFunctionsClass.add", "operator", "add.Tensor"),
         ("x.add_(y)", "operator", "add_.Tensor"),
         ("nn.Dropout", "python", "dropout"),
         ("F.cross_entropy", "python", "cross_entropy_loss"),

@@ -122,3 +122,11 @@ def test_the_stable_abi_calls_operators_by_name(tree_index: Index) -> None:
     known = tree_index.facts.definitions_in(path)
     names = [one.definition.qualified for one in known]
     assert names == ["torch::stable::relu", "is_stable_abi"]
+
+
+def test_a_line_of_a_body_that_the_index_lacks_names_its_calls_too(tree_index: Index) -> None:
+    path = "torch/csrc/Module.cpp"
+    called = _calls(tree_index, path, "checked_size(size);")["checked_size"]
+    assert _text(tree_index, called).startswith("static int checked_size")
+    (place,) = _at(tree_index, path, "checked_size(size);")
+    assert place.rule == "its uses are not in the index: torchnav callers THPModule_size"

@@ -24,6 +24,7 @@ FILES = {
         "#define DEFINE_TYPE(_, name) constexpr int k##name = 1;\n"
         "namespace c10 {\nFORALL_TYPES(DEFINE_TYPE)\n}\n"
     ),
+    "c10/core/Api.h": "#define HALVE_EXTERN(x) HALVE_API extern x\n#define HALVE_API __halved\n",
     "torch/csrc/Module.cpp": (
         'static PyMethodDef methods[] = {\n  {"_halve_now", halve_now, METH_NOARGS, nullptr},\n};\n'
     ),

@@ -88,6 +88,7 @@ ASSERTED = 'Assertion `i >= -n && i < n && "halves out of bounds"` failed.'
         ("torch.deep.exc.Refused: no words", "class torch/deep/exc.py:1"),
         ("HalvedReLU2d", "read torch/deep/refusals.py:20"),
         ("HALVE_CXX_FLAGS", "variable cmake/HalveConfig.cmake.in:1"),
+        ("HALVE_API", "read c10/core/Api.h:2"),
         ("error: ‘blocks’ is not a member of ‘c10::pool’", f"function {POOL}:10"),
         ("error: no member named 'blocks' in namespace 'c10::pool'", f"function {POOL}:10"),
         ("undefined reference to `c10::Call::operator()(int)'", f"{CALL}:3"),
@@ -136,6 +137,11 @@ def test_a_node_of_a_graph_leads_to_the_operator_that_it_calls(held: Index, name
     match = held.resolve(name)
     assert (match.overloads, match.confidence) == (("halve",), "by rule")
     assert match.note == "a node of a graph, which FX names after what it calls: halve"
+
+
+def test_a_node_of_a_graph_may_be_of_a_function_of_python(held: Index) -> None:
+    match = held.resolve("getitem_4")
+    assert match.note.endswith("names after what it calls: Python's operator.getitem")
 
 
 def test_a_node_of_a_graph_may_be_named_after_one_overload(held: Index) -> None:

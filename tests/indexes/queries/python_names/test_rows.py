@@ -47,6 +47,25 @@ static PyMethodDef guarding[] = {
     {"guard_plain", guard_plain, METH_NOARGS, nullptr}};
 static PyModuleDef guards = {PyModuleDef_HEAD_INIT, "torch._C._walls.guards", "", -1, guarding};
 """
+LAMPS = """
+PyTypeObject LampType = {PyVarObject_HEAD_INIT(nullptr, 0) "torch._C.Lamp"};
+PyTypeObject LightType = {PyVarObject_HEAD_INIT(nullptr, 0) "torch._C.Torchlight"};
+void initLamps() { addPyMethodDefs(methods, lamp_shades()); }
+void bind(py::module m) {
+  py::class_<Bulb>(m, "_Bulb")
+#define UNARY(n) .def(#n, [](const Bulb& a) { return a->n(); })
+      UNARY(ceil);
+}
+struct CPU {};
+auto level = getCvarString({"TORCH_LAMP_LEVEL"}, "OFF");
+"""
+SHADES = """
+static PyMethodDef shades[] = {
+    {(char*)"dim_shade", dim_shade, METH_NOARGS, nullptr}};
+PyMethodDef* lamp_shades() {
+  return shades;
+}
+"""
 STUB = "\n" + "".join(
     f"class {name}: ...\n" for name in ("Shelf", "Crate", "WallShelf", "Box", "DispatchKey")
 )
@@ -54,6 +73,10 @@ PACKAGE = "\nfrom torch._C._walls.guards import guard_plain as guarded\n"
 FILES = {
     "torch/csrc/shelves.cpp": SHELVES,
     "torch/csrc/info.cpp": INFO,
+    "torch/csrc/lamps.cpp": LAMPS,
+    "torch/csrc/shades.cpp": SHADES,
+    "torch/shop.py": "class Lamp:\n    pass\n\n\nclass Torchlight:\n    pass\n",
+    "docs/source/shop.rst": ".. autoclass:: torch.shop.Lamp\n",
     "torch/_C/__init__.pyi.in": STUB,
     "torch/__init__.py": PACKAGE,
 }
@@ -75,6 +98,8 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("torch.WallShelf.lift", "shelves", 4),  # of the object that is its base
         ("torch.Box.pack", "shelves", 7),  # of the class among its template arguments
         ("torch.count_shelves", "shelves", 12),
+        ("torch._C.Lamp.dim_shade", "shades", 3),  # a table that a function gives to the type
+        ("torch._C._Bulb.ceil", "lamps", 8),  # its name is an argument of a macro
         ("torch._C._deep.count_deep", "shelves", 14),
         ("torch._C._deep.Cellar", "shelves", 15),
         ("torch._C._deep.OAK", "shelves", 16),
@@ -121,5 +146,28 @@ def test_a_dispatch_key_under_its_python_names(name: str, index: Index) -> None:
     assert (hit.kind, hit.name, hit.location.path) == ("key", "CPU", "c10/core/DispatchKey.h")
 
 
+def test_a_dispatch_key_of_either_class_named_so(index: Index) -> None:
+    found = index.resolve("DispatchKey.CPU")
+    assert (found.kind, found.hits[0].location.path) == ("key", "c10/core/DispatchKey.h")
+
+
+def test_a_class_named_as_a_dispatch_key_is_told_beside_it(index: Index) -> None:
+    assert [one.location.path for one in index.resolve("CPU").namesakes] == ["torch/csrc/lamps.cpp"]
+
+
 def test_a_name_that_is_no_dispatch_key(index: Index) -> None:
     assert index.resolve("torch._C.DispatchKey.Nothing").kind == "none"
+
+
+def test_a_class_that_no_page_names_comes_after_one_with_a_page(index: Index) -> None:
+    lamp, light = find("Lamp", index), find("Torchlight", index)
+    assert lamp
+    assert light
+    places = [one.location.path for one in (*lamp.places, *lamp.others)]
+    assert places == ["torch/shop.py", "torch/csrc/lamps.cpp"]
+    assert [one.location.path for one in light.places] == ["torch/csrc/lamps.cpp"]
+
+
+def test_a_list_of_one_text_is_no_row_of_a_table(index: Index) -> None:
+    found = index.resolve("TORCH_LAMP_LEVEL")
+    assert (found.kind, found.hits[0].detail) == ("variable", "environment variable")
