@@ -209,6 +209,9 @@ def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:
     if kernel := part_of(text, KERNEL):
         own = [hit for hit in hits if hit.name.rpartition("::")[2] == kernel]
         other = None if own else _of_kernel(condition, kernel, index)
+        if not (own or other):
+            note = f"this source has no kernel {kernel}; others that check the same"
+            return match_of("error", condition, hits, note, "ambiguous")
     else:
         named, other = [path for path, *_ in pasted(text).places], None
         own = [hit for hit in hits if any(path.endswith(hit.location.path) for path in named)]

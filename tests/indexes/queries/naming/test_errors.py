@@ -152,6 +152,13 @@ def test_an_assertion_of_a_macro_leads_to_the_kernel_that_is_named(tree_index: I
     assert "macro" in found.note
 
 
+def test_an_assertion_of_a_kernel_that_is_not_here_is_not_sure(tree_index: Index) -> None:
+    condition = 'src.numel() > 0 && "index out of range"'
+    found = tree_index.resolve(PRINTED.format(KERNEL, "indexSelectGoneIndex", condition))
+    assert (found.confidence, found.hits[0].location.path) == ("ambiguous", KERNEL)
+    assert found.note.startswith("this source has no kernel indexSelectGoneIndex")
+
+
 def test_a_stack_without_a_message_leads_to_what_raised(tree_index: Index) -> None:
     place = "/build/aten/src/ATen/TensorUtils.cpp:99 (most recent call first):"
     (hit,) = tree_index.resolve(f"Exception raised from checkDim at {place}").hits
