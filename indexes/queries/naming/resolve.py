@@ -189,7 +189,8 @@ def _find_node(query: NameQuery, index: IndexedTree) -> NameMatch | None:
             return replace(found, note=f"{_NODE}: {one}", confidence="by rule")
     if not numbered or not hasattr(operator, name):
         return None
-    return NameMatch("symbol", query.base, note=f"{_NODE}: Python's operator.{name}")
+    note = f"{_NODE}: Python's operator.{name}"
+    return NameMatch("symbol", query.base, note=note, confidence="by rule")
 
 
 _NODE = "a node of a graph, which FX names after what it calls"

@@ -142,6 +142,7 @@ def test_a_node_of_a_graph_leads_to_the_operator_that_it_calls(held: Index, name
 def test_a_node_of_a_graph_may_be_of_a_function_of_python(held: Index) -> None:
     match = held.resolve("getitem_4")
     assert match.note.endswith("names after what it calls: Python's operator.getitem")
+    assert match.confidence == "by rule"
 
 
 def test_a_node_of_a_graph_may_be_named_after_one_overload(held: Index) -> None:
