@@ -16,7 +16,6 @@ from indexes.linking.scopes import ResolverFacts, Scopes, enclosing
 from indexes.linking.shaders import Shader, Shaders
 from indexes.linking.visible import (
     APPLE,
-    is_header,
     is_plain,
     library_of,
     nearest_macro,
@@ -162,13 +161,12 @@ class EdgeResolver:
         return bool(is_made) and self._namespace(call, caller) == "at"
 
     def _constructors(self, call: Call, caller: Known) -> list[Known]:
-        """Constructors of a class of the same file, which may launch: ``Sorter sorter(x)``."""
-        path = caller.definition.location.path
-        if call.kind != "call" or is_header(path) or not self.facts.classes_named(call.name):
+        """Constructors of a class beside operators, which may launch: ``Sorter sorter(x)``."""
+        if call.kind != "call" or not self.facts.classes_named(call.name):
             return []
         inside = call._replace(qualifier=f"{call.qualifier}::{call.name}".removeprefix("::"))
         found = self._overloads_for(inside, caller)
-        return [one for one in found if one.definition.location.path == path]
+        return [one for one in found if holds_operators(one.definition.location.path)]
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[Meaning]:
         library = library_of(call) or self._included(call, caller, found)

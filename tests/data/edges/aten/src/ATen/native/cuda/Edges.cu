@@ -74,3 +74,6 @@ void edges_of_inherited_functors(Tensor& x) {
   edge_reduced<float>(x, ops);
 }
 }
+namespace at::native {
+EdgeMaker::EdgeMaker(const Tensor& x) { x.mul(x); }
+}
