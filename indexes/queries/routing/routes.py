@@ -60,9 +60,17 @@ class _Finder:
         self.facts = index.facts
         self.search = Search(index.facts)
         self.works = self.search.works
+        self._computing: set[str] = set()
+        """Operators that compute on a device that was asked for before."""
 
     def of(self, native: NativeFunction, device: str) -> list[Route]:
         """The routes of an operator on a device, the usual one first."""
+        found = self._find(native, device)
+        if found and found[0].kind != "none":
+            self._computing.add(native.full_name)
+        return found
+
+    def _find(self, native: NativeFunction, device: str) -> list[Route]:
         rows = self.search.rows(native.full_name, device)
         if boxed := self.facts.boxed_kernels.get((native.full_name, device)):
             return self._none(native, device, self._lacks(native.full_name, device), boxed)
@@ -259,6 +267,7 @@ class _Finder:
         elif (
             works == "allocates"
             and self._is_read(native, device)
+            and native.full_name not in self._computing
             and (not by_copy or is_put_together(native, self.facts.overloads(native.name)))
         ):
             note = "a new tensor: computes nothing"

@@ -100,6 +100,10 @@ YAML = """
   dispatch:
     CompositeExplicitAutograd: spaced
 
+- func: spaced.out_(Scalar end, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CompositeExplicitAutograd: spaced_out_to
+
 - func: spaced.start_out(Scalar start, Scalar end, Scalar step, *, Tensor(a!) out) -> Tensor(a!)
   dispatch:
     CPU: spaced_out
@@ -256,6 +260,9 @@ Tensor& spaced_out(const Scalar& start, const Scalar& end, const Scalar& step, T
   at::parallel_for(0, result.numel(), 0, [&](int64_t a, int64_t b) {{}});
   return result;
 }}
+Tensor& spaced_out_to(const Scalar& end, Tensor& result) {{
+  return spaced_out(0, end, 1, result);
+}}
 }}
 """
 CUDA_KERNELS = """
@@ -372,3 +379,8 @@ def test_no_code_calls_what_is_compiled_from_a_text(index: Index) -> None:
 
 def test_a_new_tensor_that_is_filled_by_way_of_its_overloads_computes(index: Index) -> None:
     assert usual(index, "spaced").symbol.endswith("spaced_out")
+
+
+def test_what_computes_on_the_cpu_is_not_said_to_compute_nothing_elsewhere(index: Index) -> None:
+    assert usual(index, "spaced.out_").symbol.endswith("spaced_out")
+    assert "nothing" not in usual(index, "spaced.out_", "CUDA").note
