@@ -32,7 +32,7 @@ _NEVER = regex(
     r"|\s>=?\s.*numeric_limits|\bCU\w+_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
-    r"defined\(\)|\bnumel\(\)$|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|all_(?:\w+_)?contiguous|isFloatingType"
+    r"defined\(\)|\bnumel\(\)$|(?:\bsize\(\w+\)|sizes(?:\(\))?\)*\[\w+\])\s*>\s*1\b|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|all_(?:\w+_)?contiguous|isFloatingType"
     r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b|\b(?:nnz|[MNn]|n_?values)\s*>\s*0\b|\bis_same_v<\w+,\s*float>"
     r"|\bbatchCount\([^()]*\)\s*[!=]=\s*1\b|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
@@ -105,6 +105,8 @@ _CONVERTED = regex(r"\.(?:value|to\w*(?:<\w+>)?)\(\)$")
 _ABSOLUTE = regex(r"(?:std::)?abs\((.*)\)$")
 _FALLBACK = regex(r"(\w+)\.value_or\((.*)\)$")
 _CONSTANT = regex(r"[A-Z]+(?:[a-z]|[A-Z0-9]_?[A-Z0-9])|k[A-Z]\w")
+_ONE_SIZE = regex(r"(\w+)\.size(?:s\(\)(?:\[0\]|\.back\(\))|\(0\))\s*([!=]=)(?!\s*\d)")
+"""Compares the size of a tensor of one dimension, a bias, with another, usually of the outputs."""
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -126,6 +128,8 @@ def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
         return given[f"{tested[1]}?"] == "True"
     if (listed := _ASKS_EMPTY.match(text)) and given.get(listed[1]) == EMPTY_LIST:
         return True
+    if (sized := _ONE_SIZE.match(text)) and given.get(f"{sized[1]}.dim()") == "1":
+        return sized[2] == "=="
     found = _COMPARED.match(text)
     if not found or found[1].count("(") != found[1].count(")"):
         return None
@@ -290,6 +294,8 @@ _GIVEN_TEXT = regex(r'\(\s*"[^"]*"')
 _DIFFERS = regex(r"!=")
 _ENVIRONMENT = regex(r"\b(?:get|has|check)_?env\(")
 """Reads an environment variable: ``get_env(name).has_value()`` is not usual."""
+_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*\"")
+"""``get_env(name) == "1"``: usually it has no value."""
 
 
 def is_unusual(name: str) -> bool:
@@ -298,9 +304,10 @@ def is_unusual(name: str) -> bool:
 
 
 def _atom(text: str, device: str) -> bool | None:
-    value, text = None, _GIVEN_TEXT.sub("(", text)
+    value, text = None, _GIVEN_TEXT.sub("(", text.removeprefix("#endif "))
     if _ENVIRONMENT.search(text) or "#" in text:
-        return None  # what stands between ``#if`` and ``#endif`` belongs to some builds
+        # What stands between ``#if`` and ``#endif`` belongs to some builds.
+        return _DIFFERS.search(text) is not None if _IS_SET_TO.search(text) else None
     for one, named in _DEVICES.items():
         if named.search(text):
             value = one == device

@@ -39,6 +39,8 @@ _LEFT_OUT = regex(
     r"(?:Sym)?[Ii]nt\b|ScalarType\b|str\b|(?:float|bool|Generator|Layout|Device|MemoryFormat)\?$"
 )
 """Types of arguments that most callers omit if they can."""
+_OF_MODULES = {"weight", "bias"}
+"""The parameters of modules, of which a bias has one value for each output."""
 _TRAINS = ("train", "training")
 """A flag set by modules, whose ``training`` is True by default."""
 _CALLED = regex(r"(\w+)\s*\(")
@@ -159,7 +161,10 @@ class Given:
     def _called(self, here: Defaults, lower: Node, call: Call, values: _Values) -> Defaults:
         """The values behind a call."""
         if lower.kind == "definition":
-            return _assigned(here, self._names(lower), values)
+            names, omitted = self._names(lower), self._parameters(lower)[len(values) :]
+            defaults = (value_of(one.partition("=")[2], lower.device, here) for one in omitted)
+            passed = _assigned(here, names, (*values, *defaults))
+            return (*passed, *_ranks(here, names, call))
         native = self.facts.native(str(lower.what)) if lower.kind == "operator" else None
         return _operator_defaults(here, native, call, values) if native else here
 
@@ -171,9 +176,12 @@ class Given:
         found = [one for one in sites if (one.name, one.line, one.branch) == place]
         return found[0] if len({(one.arguments, one.given) for one in found}) == 1 else None
 
-    def _names(self, node: Node) -> list[str]:
+    def _parameters(self, node: Node) -> Sequence[str]:
         known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
-        parts = split_outside(known.definition.parameters, angles=True) if known else ()
+        return split_outside(known.definition.parameters, angles=True) if known else ()
+
+    def _names(self, node: Node) -> list[str]:
+        parts = self._parameters(node)
         return [found[0] if (found := _NAME.search(one)) else "" for one in parts]
 
 
@@ -183,6 +191,19 @@ def _assigned(here: Defaults, names: Sequence[str], values: _Values) -> Defaults
     given = {n: value for n, value in zip(names, values, strict=False) if value is not None}
     kept = [one for one in here if one[0].removesuffix("?") not in given]
     return (*kept, *(pair for name, value in given.items() for pair in _with_presence(name, value)))
+
+
+def _ranks(here: Defaults, names: Sequence[str], call: Call) -> Iterator[tuple[str, str]]:
+    """The known numbers of dimensions of tensors that a call passes by name."""
+    given = dict(here)
+    for name, written in zip(names, call.given.split(GIVEN_SEPARATOR), strict=False):
+        if rank := given.get(rank_of(written.lstrip("*"))):
+            yield rank_of(name), rank
+
+
+def rank_of(name: str) -> str:
+    """The expression for the number of dimensions of a tensor."""
+    return f"{name}.dim()"
 
 
 def _with_presence(name: str, value: str) -> Iterator[tuple[str, str]]:
@@ -195,7 +216,8 @@ def _operator_defaults(
 ) -> Defaults:
     """The arguments of an operator's call; omitted ones have the schema's defaults."""
     ordered = parse_schema(native.schema).in_cpp(call.kind == "member", call.name.endswith("_outf"))
-    found = list(_assigned(here, [one.name for one in ordered], values))
+    names = [one.name for one in ordered]
+    found = [*_assigned(here, names, values), *_ranks(here, names, call)]
     for one in ordered[len(values) :]:
         if one.default is not None:
             found += _with_presence(one.name, one.default)
@@ -207,7 +229,8 @@ def _renamed(here: Defaults, native: NativeFunction, names: Sequence[str]) -> De
     given = dict(here)
     arguments = parse_schema(native.schema).arguments
     pairs = [(one.name, name) for one, name in zip(arguments, names, strict=False)]
-    ends = [(one + end, name + end) for one, name in pairs if one != name for end in ("", "?")]
+    suffixes = ("", "?", rank_of(""))
+    ends = [(one + end, name + end) for one, name in pairs if one != name for end in suffixes]
     return (*here, *((name, given[one]) for one, name in ends if one in given))
 
 
@@ -220,6 +243,8 @@ def defaults_of(native: NativeFunction) -> Defaults:
     found: list[tuple[str, str]] = [("out?", str(bool(schema.out_arguments)))]
     is_linear = _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
     found += [("batch_size", "1")] * is_linear
+    if _OF_MODULES.issubset(one.name for one in schema.arguments):
+        found.append((rank_of("bias"), "1"))
     for one in schema.arguments:
         if one.default is None and one.name in _TRAINS:
             found.append((one.name, "True"))
@@ -228,7 +253,7 @@ def defaults_of(native: NativeFunction) -> Defaults:
         if one.default == NONE and (_LEFT_OUT.match(one.type) or one.type == single):
             found.append((f"{one.name}?", "False"))
         if one.type == "Scalar" and one.default is None:
-            found.append((f"{one.name}.dim()", "0"))  # if a tensor is made of it
+            found.append((rank_of(one.name), "0"))  # if a tensor is made of it
     return tuple(found)
 
 

@@ -278,8 +278,8 @@ def _value(text: str, names: LocalValues, at: int) -> str:
         text = wrapped[1]
     if text.isidentifier() and (local := names.of(text, at)) is not None:
         text = local
-    elif any(names.of(word, at) is not None for word in _NAME.findall(text)):
-        return ""
+    elif text[:1] != "*" and any(names.of(word, at) is not None for word in _NAME.findall(text)):
+        return ""  # but ``*bias`` is what ``bias`` holds
     if _NOTHING.match(text):
         return NOTHING
     if _EMPTY.match(text):

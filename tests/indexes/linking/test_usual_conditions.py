@@ -107,11 +107,15 @@ def test_pytorchs_words_tell(condition: str, usual: bool | None) -> None:
         ("reduction == at::reduction::none", False),
         ("std::abs(smoothing.toDouble()) == 0.0", True),
         ("(dim.has_value() ? dim.value() : 2) == 2", True),
+        ("bias.sizes()[0] == x_sizes[1]", True),
+        ("bias.size(0) != x.size(1)", False),
+        ("bias.size(0) == 1", False),
+        ("weight.size(0) == x.size(1)", None),
     ],
 )
 def test_defaults_of_arguments_tell(condition: str, usual: bool | None) -> None:
     values = (("smoothing", "0.0"), ("train", "True"), ("reduction", "Mean"), ("way", '"valid"'))
-    defaults = (*values, ("dim?", "False"), ("out?", "False"))
+    defaults = (*values, ("dim?", "False"), ("out?", "False"), ("bias.dim()", "1"))
     assert holds(condition, "CUDA", defaults) is usual
 
 
@@ -196,6 +200,11 @@ def test_what_a_function_answers_tells_more_than_the_name_that_keeps_it() -> Non
         ('check_env("NO_CUDNN_API") == 1', None),
         ('(check_env("X") != true) == 1', None),
         ("get_env(name).has_value()", None),
+        ('(c10::utils::get_env("NO_LT")) == "1"', False),
+        ('get_env("NO_LT") != "1"', True),
+        ("x.sizes()[1] > 1", True),
+        ("#endif x.scalar_type() == kFloat", True),
+        ("#else x.scalar_type() == kFloat", None),
         ("iter.num_reduce_dims() == 1", None),
         ("x.numel() <= 1", False),
         ("train && p > 0 && p < 1", None),

@@ -60,6 +60,9 @@ def test_a_sign_before_a_tensor_is_its_operator(index: Index) -> None:
         ("by_flag", "slow_loop"),  # as the tree defines the macro
         ("by_element", "by_element"),  # which a library converts one by one
         ("first_of.Number", "fast_step"),  # and not what ``c10`` has
+        ("by_bias", "fast_step"),  # which has one value for each output
+        ("added_rows", "slow_loop"),  # of which a matrix is the usual case
+        ("by_omitted", "fast_step"),  # by the default in C++
     ],
 )
 def test_values_decide_the_conditions_of_what_is_called(

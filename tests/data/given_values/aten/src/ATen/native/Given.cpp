@@ -26,6 +26,34 @@ static Tensor run(const Tensor& self, bool fast) {
   }
   return self;
 }
+static bool is_row(const Tensor& self, const Tensor& x) {
+  const auto x_sizes = x.sizes();
+  return (self.dim() == 1 || self.squeeze().dim() == 1) && self.sizes()[0] == x_sizes[1] && x_sizes[1] > 1;
+}
+static Tensor add_rows(const Tensor& self, const Tensor& x, bool is_never = false) {
+  if (!is_never && is_row(self, x)) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor added_rows_cpu(const Tensor& self, const Tensor& x) { return add_rows(self, x); }
+Tensor by_bias(const Tensor& self, const Tensor& weight, const std::optional<Tensor>& bias_opt) {
+  auto bias = bias_opt.has_value()
+    ? c10::MaybeOwned<Tensor>::borrowed(*bias_opt)
+    : c10::MaybeOwned<Tensor>::owned(std::in_place);
+  return at::added_rows(*bias, self);
+}
+static Tensor run_or_not(const Tensor& self, bool fast = true) {
+  if (fast) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor by_omitted(const Tensor& self) { return run_or_not(self); }
 Tensor by_literal_cpu(const Tensor& self) { return run(self, true); }
 Tensor by_other_literal_cpu(const Tensor& self) { return run(self, /*fast=*/false); }
 Tensor by_default_cpu(const Tensor& self, bool is_fast) { return run(self, is_fast); }
