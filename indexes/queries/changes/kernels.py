@@ -3,7 +3,7 @@ one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from heapq import heappop, heappush
 from itertools import count, islice
@@ -125,25 +125,22 @@ def _of_libraries(new: NewKernel) -> Iterator[ChangeStep]:
         yield ChangeStep("read", home.kernel.location, what)
 
 
+class _Lacking(NamedTuple):
+    """What a composite operator reaches that has no kernel for a key."""
+
+    usual: list[str]
+    notes: tuple[str, ...]
+    """Of others, in which case they are called."""
+
+
 def _of_composite(homes: KernelFiles, change: Change, op: str) -> Parts:
     tree, key = homes.tree, change.key
     place, where = tree.natives[op].location, " in this tree" * outside.is_outside(homes, key)
     below = list(operators_below(tree, op, key))
-    lacking = {one.op: one.condition for one in reversed(below) if _lacks(tree, one, key)}
-    left = [one.op for one in below if where and _is_refused(tree, one.op)]
-    usual = [name for name in reversed(lacking) if not lacking[name]] + left
-    rare = [(one, f"no {key} kernel{where}") for one in reversed(lacking) if lacking[one]][:_ALSO]
-    notes = tuple(f"where {lacking[one]}: {one} has {what}" for one, what in rare)
-    if not usual:
-        text = f"{op} is composite, and all that it {'usually ' * bool(rare)}calls has a kernel"
-        text += f" for {key} or for every back end{where}"
-        if device_of_key(key) == key:
-            return Parts((), missing=notes, there=place, title=text)
-        parts = _of_operator(homes, op, key)
-        note = ChangeStep("read", place, f"{text}: first find out what fails without a change")
-        steps = (note, *_overrides(homes, below, key), *parts.steps)
-        return replace(parts, steps=steps, missing=(*parts.missing, *notes))
-    first, *rest = usual
+    lacking = _lacking(tree, below, key, where)
+    if not lacking.usual:
+        return _without_lacking(homes, op, key, below, where, lacking.notes)
+    first, *rest = lacking.usual
     parts = _of_operator(homes, first, key)
     text = f"{op} is composite: {first}, which it calls, has no {key} kernel{where}"
     also = ", ".join(rest[:_ALSO])
@@ -151,9 +148,42 @@ def _of_composite(homes: KernelFiles, change: Change, op: str) -> Parts:
     return replace(
         parts,
         steps=(ChangeStep("read", place, text), *parts.steps),
-        missing=(*parts.missing, *more, *notes),
+        missing=(*parts.missing, *more, *lacking.notes),
         title=f"{key} kernel of {first}, which {base_name(tree.natives[op].name)} calls",
     )
+
+
+def _lacking(tree: Tree, below: Sequence[Below], key: str, where: str) -> _Lacking:
+    conditions: dict[str, str] = {}
+    for one in below:
+        if _lacks(tree, one, key):
+            conditions.setdefault(one.op, one.condition)
+    left = [one.op for one in below if where and _is_refused(tree, one.op)]
+    usual = [name for name, condition in conditions.items() if not condition] + left
+    rare = [(name, condition) for name, condition in conditions.items() if condition][:_ALSO]
+    return _Lacking(
+        usual, tuple(f"where {when}: {n} has no {key} kernel{where}" for n, when in rare)
+    )
+
+
+def _without_lacking(
+    homes: KernelFiles,
+    op: str,
+    key: str,
+    below: Sequence[Below],
+    where: str,
+    notes: tuple[str, ...],
+) -> Parts:
+    """The plan where all that it usually calls has a kernel."""
+    place = homes.tree.natives[op].location
+    text = f"{op} is composite, and all that it {'usually ' * bool(notes)}calls has a kernel"
+    text += f" for {key} or for every back end{where}"
+    if device_of_key(key) == key:
+        return Parts((), missing=notes, there=place, title=text)
+    parts = _of_operator(homes, op, key)
+    note = ChangeStep("read", place, f"{text}: first find out what fails without a change")
+    steps = (note, *_overrides(homes, below, key), *parts.steps)
+    return replace(parts, steps=steps, missing=(*parts.missing, *notes))
 
 
 def _overrides(homes: KernelFiles, below: Iterable[Below], key: str) -> Iterator[ChangeStep]:
