@@ -137,6 +137,7 @@ def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> Na
     hits += stack or operator_hits(index, _in_turn([operators_of(one) for one in around]))
     several = sum(not one.is_rest for one in found)
     note = _ALIKE if found[0].is_alike else _of_others(found, text) or _note(several)
+    hits = [_with_keys(one, text, index) for one in hits]
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=note)
     return match if several == 1 and not note else replace(match, confidence="ambiguous")
 
@@ -345,6 +346,21 @@ def named_hits(index: IndexedTree, names: Iterable[str]) -> list[Hit]:
         Hit("operator", name, one.location, "named in the text", name)
         for name, one in found.items()
     ]
+
+
+_UNSUPPORTED = regex(
+    r"Could not run '(?:aten::)?([\w:.]+)' with arguments from the '(\w+)' backend"
+)
+
+
+def _with_keys(hit: Hit, text: str, index: IndexedTree) -> Hit:
+    """The operator without a kernel for its arguments, with the keys that have one."""
+    found = _UNSUPPORTED.search(text) if hit.kind == "operator" else None
+    if found is None or hit.name != found[1]:
+        return hit
+    keys = dict.fromkeys(row.key for row in index.facts.kernels(hit.name))
+    some = f"; its entry has one for {', '.join(keys)}" if keys else ""
+    return replace(hit, detail=f"{hit.detail}; it had no kernel for {found[2]}{some}")
 
 
 def _calling(index: IndexedTree, text: str) -> list[Hit]:

@@ -36,6 +36,21 @@ def test_a_dispatch_table_behind_a_message_takes_no_room(tree_index: Index) -> N
     assert tree_index.resolve(f"{message}\n\n{table}") == tree_index.resolve(message)
 
 
+def test_an_operator_without_a_kernel_for_its_arguments(tree_copy: Path, cache: Path) -> None:
+    check = (
+        "void OperatorEntry::reportError(DispatchKey key) const {\n"
+        '  TORCH_CHECK_NOT_IMPLEMENTED(false, "Could not run \'", name_, "\' with arguments",\n'
+        '    " from the \'", toString(key), "\' backend. ");\n}\n'
+    )
+    write(tree_copy, {"aten/src/ATen/core/dispatch/OperatorEntry.cpp": check})
+    text = "Could not run 'aten::add.Tensor' with arguments from the 'SparseMPS' backend. This"
+    with opened(tree_copy, cache) as index:
+        raised, operator = index.resolve(f"NotImplementedError: {text}").hits
+    assert raised.location.path.endswith("OperatorEntry.cpp")
+    said = "named in the text; it had no kernel for SparseMPS; its entry has one for SparseCPU, "
+    assert (operator.name, operator.detail[: len(said)]) == ("add.Tensor", said)
+
+
 @pytest.mark.parametrize("cut", ["", " for", " for 'Half'"])
 def test_a_dispatch_tells_what_it_covers(tree_index: Index, cut: str) -> None:
     found = tree_index.resolve(f'"addmm_impl_cpu_" not implemented{cut}')
