@@ -83,7 +83,8 @@ def _exported(steps: Sequence[Step], finder: Finder) -> Iterator[ReachedApi]:
             module = module_name(where.path)
             outer = step.symbol.removeprefix(f"{module}.").partition(".")[0]
             name = finder.shortened(f"{module}.{outer}")
-            if name.startswith("torch.") and name in finder.public_names(outer):
+            is_public = name.startswith("torch.") and "._" not in name
+            if is_public and name in finder.public_names(outer):
                 rule = "its Python code is reached"
                 yield ReachedApi(name, where, rule, (), step.way_confidence)
 

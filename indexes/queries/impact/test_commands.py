@@ -6,7 +6,8 @@ from their OpInfos, then files that name what changes, then those whose path has
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from indexes.linking.graph import device_of_key
@@ -14,6 +15,7 @@ from indexes.linking.python.links import names_of
 from indexes.linking.python.paths import Found
 from indexes.model.files import module_name
 from indexes.model.impact import ReachedOperator, Step, TestCommand, Tier
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, NativeFunction
 from indexes.queries.impact.cxx import STRUCTURED_META
 from indexes.queries.impact.endpoints import worst
@@ -22,6 +24,7 @@ from indexes.queries.impact.walk import RANK
 from indexes.queries.operator_tests import NOW, OperatorTests, Selection, Suite, selection_of
 from indexes.queries.test_mentions import TestMentions, is_of, test_of
 from indexes.readers.python.tests import is_test_file
+from indexes.source.source import Source
 from indexes.store.registrations import StoredPython
 
 MAX_TESTED = 6
@@ -80,6 +83,24 @@ def tests_of(
             is_own = path.endswith(".py") and is_of(near.path, path)
             found.add_all(iter((near,)), 0 if is_own else 4, "by rule" if is_own else "ambiguous")
     return found.in_tiers()
+
+
+def tests_of_generators(source: Source, generators: Iterable[str]) -> Iterator[TestCommand]:
+    """The tests that import a module of code generation."""
+    names = [module_name(path).rpartition(".") for path in generators if path.endswith(".py")]
+    imports = [
+        rf"{package}\.{name}\b|from {package} import .*\b{name}\b" for package, _, name in names
+    ]
+    for test in filter(_TEST.fullmatch, source.listed(_OF_GENERATORS) if names else ()):
+        path = f"{_OF_GENERATORS}/{test}"
+        if found := re.search("|".join(imports), text := source.text(path)):
+            count = len(re.findall(r"^ +def test_", text, re.MULTILINE))
+            reason = f"it imports what changes: {found[0]}"
+            yield TestCommand(f"pytest {path}", path, reason, (), "exact", count, "now")
+
+
+_OF_GENERATORS = "tools/test"
+_TEST = regex(r"test_\w+\.py")
 
 
 def _device(one: ReachedOperator) -> str:

@@ -11,7 +11,7 @@ from indexes.model.errors import NotFound, SourceError
 from indexes.model.impact import Affected
 from indexes.queries.impact.affected import affected
 from indexes.queries.index import Index
-from tests.indexing import edit, opened
+from tests.indexing import edit, opened, write
 from tests.repositories import begin, commit, git
 
 NATIVE = "aten/src/ATen/native"
@@ -171,6 +171,15 @@ def test_a_header_and_a_generator_say_whom_they_concern(repository: Path, answer
     found = answer()
     assert {c.kind for c in found.changes} == {"header", "template"}
     assert any("all operators that are generated" in line for line in found.impact.unresolved)
+
+
+def test_the_tests_of_code_generation_that_import_a_generator(
+    repository: Path, answer: Answer
+) -> None:
+    tests = {"model": "from torchgen.model import Variant", "api": "import torchgen.api"}
+    texts = {f"tools/test/test_codegen_{name}.py": f"{one}\n" for name, one in tests.items()}
+    write(repository, {**texts, "torchgen/model.py": "class Variant: ...\n"})
+    assert answer().impact.tests[0].command == "pytest tools/test/test_codegen_model.py"
 
 
 def test_a_tree_without_history_says_what_is_missing(tree_copy: Path, cache: Path) -> None:
