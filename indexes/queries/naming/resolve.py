@@ -41,7 +41,8 @@ def resolve(text: str, index: IndexedTree) -> NameMatch:
     """The meaning of a text, by the first lookup that knows it, in the order that its spelling
     suggests; of kind ``none``, with similar names and namesakes, if none does. Raises UsageError
     for a text that is too long."""
-    text = without_table(text)
+    if len(text) > NAME_CHARACTERS:
+        text = without_table(text)
     if len(text) > NAME_CHARACTERS:
         raise UsageError(f"a name or text of more than {NAME_CHARACTERS:,} characters")
     query = parse_name(text.encode("utf-8", "replace").decode())  # no file has half a character

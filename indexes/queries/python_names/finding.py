@@ -13,7 +13,7 @@ from pathlib import Path
 
 from indexes.linking.python.modules import Found
 from indexes.linking.python.names import Names
-from indexes.model.errors import SourceError
+from indexes.model.errors import PATH_FOLDERS, SourceError
 from indexes.model.files import MARK, module_name
 from indexes.model.python import PythonAnswer, PythonNameKind, PythonPlace
 from indexes.model.regex import regex
@@ -43,8 +43,9 @@ def find(text: str, index: IndexedTree) -> PythonAnswer | None:
         index: The index of the tree.
     """
     name = text.strip().removesuffix("()")
-    if not all(part.isidentifier() for part in name.split(".")):
-        return None
+    parts = name.split(".")
+    if len(parts) > PATH_FOLDERS or not all(part.isidentifier() for part in parts):
+        return None  # no module is nested so deep
     return finder_of(index).find(name)
 
 
