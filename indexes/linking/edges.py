@@ -16,6 +16,7 @@ from indexes.linking.scopes import ResolverFacts, Scopes, enclosing
 from indexes.linking.shaders import Shader, Shaders
 from indexes.linking.visible import (
     APPLE,
+    is_header,
     is_plain,
     library_of,
     nearest_macro,
@@ -161,12 +162,18 @@ class EdgeResolver:
         return bool(is_made) and self._namespace(call, caller) == "at"
 
     def _constructors(self, call: Call, caller: Known) -> list[Known]:
-        """Constructors of a class beside operators, which may launch: ``Sorter sorter(x)``."""
+        """Constructors that may launch: ``Sorter sorter(x)``. Of classes of headers and of other
+        files only one that is sure: values such as ``Vectorized`` have dozens."""
         if call.kind != "call" or not self.facts.classes_named(call.name):
             return []
         inside = call._replace(qualifier=f"{call.qualifier}::{call.name}".removeprefix("::"))
         found = self._overloads_for(inside, caller)
-        return [one for one in found if holds_operators(one.definition.location.path)]
+        path = caller.definition.location.path
+        here = [one for one in found if one.definition.location.path == path]
+        if here and not is_header(path):
+            return here
+        sure = found if len(found) == 1 else ()
+        return [one for one in sure if holds_operators(one.definition.location.path)]
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[Meaning]:
         library = library_of(call) or self._included(call, caller, found)
