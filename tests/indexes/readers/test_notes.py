@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
 import pytest
 
 from indexes.readers.notes import read_notes
+from tests.growth import least_seconds
 
 _HEADED = """\
 // Note [Order of keys]
@@ -78,13 +79,10 @@ def test_of_two_titles_on_a_line_the_second_refers() -> None:
     "text", ["// Note [Aa]\n", "x Note [Aa] ", "// Note [Aa]\n// It.\n", "[Note: Aa] "]
 )
 def test_many_titles_take_no_square_of_them(text: str) -> None:
-    def seconds(times: int) -> float:
-        begun = time.process_time()
-        assert len(read_notes(text * times)) == times
-        return time.process_time() - begun
-
-    least = {times: min(seconds(times) for _ in range(3)) for times in (4000, 32_000)}
-    assert least[32_000] < 24 * least[4000]
+    texts = [text * 4000, text * 32_000]
+    assert [len(read_notes(one)) for one in texts] == [4000, 32_000]
+    few, many = (least_seconds(partial(read_notes, one)) for one in texts)
+    assert many < 24 * few
 
 
 @pytest.mark.parametrize("head", ["[Note: Ab c]", "[NOTE] [Ab c]", "note(somebody): [Ab c]"])

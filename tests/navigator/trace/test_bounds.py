@@ -8,7 +8,7 @@ import pickle
 import resource
 import subprocess
 import sys
-import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from indexes.queries.index import Index
 from navigator.trace.link import Linker
 from navigator.trace.readers import chrome, memory_snapshot, ncu, read_trace
 from navigator.trace.trace import BadTrace
+from tests.growth import least_seconds
 from tests.navigator.trace.made import Event, block, made, op, tensors
 
 MOST = 1_500_000_000
@@ -168,11 +169,8 @@ def test_operators_one_in_the_other_end_no_link(
 
 @pytest.mark.parametrize("apart", [10.0, 0.0])
 def test_a_thread_for_each_operator_takes_no_square_of_them(tmp_path: Path, apart: float) -> None:
-    def seconds(threads: int) -> float:
-        events = [op("aten::add", at * apart, 5.0, tid=at + 1) for at in range(threads)]
-        begun = time.process_time()
-        made(tmp_path, events)
-        return time.process_time() - begun
+    def events(threads: int) -> list[Event]:
+        return [op("aten::add", at * apart, 5.0, tid=at + 1) for at in range(threads)]
 
-    least = {threads: min(seconds(threads) for _ in range(3)) for threads in (4000, 32_000)}
-    assert least[32_000] < 16 * least[4000]
+    few, many = (least_seconds(partial(made, tmp_path, events(n))) for n in (4000, 32_000))
+    assert many < 16 * few

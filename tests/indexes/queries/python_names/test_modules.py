@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
@@ -12,6 +12,7 @@ from indexes.queries.python_names import find
 from indexes.queries.python_names.modules import Modules
 from indexes.queries.python_names.rows import Rows
 from indexes.queries.python_names.slots import slot_function
+from tests.growth import least_seconds
 from tests.indexing import grown
 
 MILLS = """
@@ -153,14 +154,11 @@ def test_what_nothing_decides_is_no_exact_answer(name: str, index: Index) -> Non
     ],
 )
 def test_time_grows_with_the_length_of_a_file(opening: bytes) -> None:
-    counts = (4_000, 16_000)
-    times = [[_time(opening * count) for count in counts] for _ in range(5)]
-    few, many = map(min, zip(*times, strict=True))  # what else runs adds to single ones
+    few, many = (least_seconds(partial(_ask, opening * count)) for count in (4_000, 16_000))
     assert many < 10 * max(few, 0.02)
 
 
-def _time(data: bytes) -> float:
-    start = time.process_time()
+def _ask(data: bytes) -> None:
     rows = Rows(data)
     modules = Modules(lambda _: data, lambda _: ["a.cpp"], lambda _, table: rows.module_with(table))
     rows.is_member(len(data), "B")
@@ -168,4 +166,3 @@ def _time(data: bytes) -> float:
     slot_function(data, "B", "__repr__")
     modules.held("a.cpp", b"m", len(data))
     modules.with_table("a.cpp", b"a")
-    return time.process_time() - start
