@@ -162,18 +162,13 @@ class EdgeResolver:
         return bool(is_made) and self._namespace(call, caller) == "at"
 
     def _constructors(self, call: Call, caller: Known) -> list[Known]:
-        """Constructors that may launch: ``Sorter sorter(x)``. Of classes of headers and of other
-        files only one that is sure: values such as ``Vectorized`` have dozens."""
-        if call.kind != "call" or not self.facts.classes_named(call.name):
+        """Constructors of a class of the same file, which may launch: ``Sorter sorter(x)``."""
+        path = caller.definition.location.path
+        if call.kind != "call" or is_header(path) or not self.facts.classes_named(call.name):
             return []
         inside = call._replace(qualifier=f"{call.qualifier}::{call.name}".removeprefix("::"))
         found = self._overloads_for(inside, caller)
-        path = caller.definition.location.path
-        here = [one for one in found if one.definition.location.path == path]
-        if here and not is_header(path):
-            return here
-        sure = found if len(found) == 1 else ()
-        return [one for one in sure if holds_operators(one.definition.location.path)]
+        return [one for one in found if one.definition.location.path == path]
 
     def _of_library(self, call: Call, caller: Known, found: Sequence[Known]) -> list[Meaning]:
         library = library_of(call) or self._included(call, caller, found)

@@ -24,10 +24,3 @@ def test_an_object_that_is_made_runs_its_constructor(index: Index) -> None:
     (launch,) = index.facts.edges(made.target)
     (kernel,) = index.facts.named("edge_kernel")
     assert (made.kind, launch.kind, launch.target) == ("call", "launch", kernel.id)
-
-
-def test_a_constructor_may_be_in_another_file_than_its_class_and_who_makes_it(index: Index) -> None:
-    (made,) = edges(index, "edges_of_far_constructors")
-    assert isinstance(made.target, int)
-    (product,) = index.facts.edges(made.target)
-    assert (made.kind, product.kind, product.target) == ("call", "operator", "mul.Tensor")

@@ -31,7 +31,3 @@ inline int edge_ceil(int n) { return n; }
 Tensor operator-(const Scalar& x, const Tensor& y) { return y.neg(); }
 Tensor operator*(const Scalar& x, const Tensor& y) { return y.neg(); }
 }
-namespace at::native {
-struct EdgeMaker { EdgeMaker(const Tensor& x); };
-inline EdgeMaker edges_of_far_constructors(const Tensor& x) { return EdgeMaker(x); }
-}

@@ -74,6 +74,3 @@ void edges_of_inherited_functors(Tensor& x) {
   edge_reduced<float>(x, ops);
 }
 }
-namespace at::native {
-EdgeMaker::EdgeMaker(const Tensor& x) { x.mul(x); }
-}
