@@ -6,7 +6,6 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import cached_property, partial
-from itertools import islice
 from typing import Literal, cast
 
 from indexes.linking.facts import Known, StubUse
@@ -33,10 +32,9 @@ from indexes.queries.impact.dispatch import stub_node
 from indexes.queries.impact.graph import Node
 from indexes.queries.impact.python import python_node
 from indexes.queries.impact.rebuild import Rebuild
-from indexes.queries.impact.test_commands import MAX_TESTED, tests_of_generators
+from indexes.queries.impact.test_commands import MAX_TESTED, in_tiers, tests_of_generators
 from indexes.queries.impact.walk import DISPATCHES, Start
 from indexes.queries.index import Index
-from indexes.queries.operator_tests import NOW
 from indexes.readers.cxx.scopes import decode
 from indexes.readers.python.blocks import Text
 from indexes.readers.python.opinfo import is_opinfo_file, read_opinfo
@@ -100,7 +98,7 @@ class _Comparison:
         impact = impacts.with_tests(impact, most, list(dict.fromkeys(self.opinfos)))
         generators = (one.name for one in self.changes if one.kind == "generator")
         first = tests_of_generators(self.index.source, generators)
-        impact = replace(impact, tests=(*islice(first, NOW), *impact.tests))
+        impact = replace(impact, tests=in_tiers((*first, *impact.tests)))
         return Affected(
             self.tree.base,
             self.tree.target,

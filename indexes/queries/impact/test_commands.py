@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 
 from indexes.linking.graph import device_of_key
 from indexes.linking.python.links import names_of
@@ -96,7 +97,7 @@ def tests_of_generators(source: Source, generators: Iterable[str]) -> Iterator[T
         if found := re.search("|".join(imports), text := source.text(path)):
             count = len(re.findall(r"^ +def test_", text, re.MULTILINE))
             reason = f"it imports what changes: {found[0]}"
-            yield TestCommand(f"pytest {path}", path, reason, (), "exact", count, "now")
+            yield TestCommand(f"pytest {path}", path, reason, (), "exact", count)
 
 
 _OF_GENERATORS = "tools/test"
@@ -225,9 +226,13 @@ class _Commands:
 
     def in_tiers(self) -> tuple[TestCommand, ...]:
         """All commands in order, the first of them to run now."""
-        ordered = sorted(self._found.values(), key=lambda one: one[0])
-        tiers: list[Tier] = ["now" if at < NOW else "ci" for at in range(len(ordered))]
-        return tuple(replace(one[1], tier=tier) for one, tier in zip(ordered, tiers, strict=True))
+        return in_tiers(one for _, one in sorted(self._found.values(), key=lambda one: one[0]))
+
+
+def in_tiers(commands: Iterable[TestCommand]) -> tuple[TestCommand, ...]:
+    """Commands, the best first, with the tier of each."""
+    tiers: Iterator[Tier] = chain(repeat("now", NOW), repeat("ci"))
+    return tuple(replace(one, tier=tier) for one, tier in zip(commands, tiers, strict=False))
 
 
 def _tested(

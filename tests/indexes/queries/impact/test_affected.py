@@ -182,6 +182,17 @@ def test_the_tests_of_code_generation_that_import_a_generator(
     assert answer().impact.tests[0].command == "pytest tools/test/test_codegen_model.py"
 
 
+def test_no_test_of_a_generator_is_lost_behind_those_to_run_now(
+    repository: Path, answer: Answer
+) -> None:
+    texts = {f"tools/test/test_{at}.py": "import torchgen.model\n" for at in range(7)}
+    write(repository, {**texts, "torchgen/model.py": "class Variant: ...\n"})
+    edit(repository, "tools/autograd/derivatives.yaml", "self: grad", "self: grad * 1")
+    tests = answer().impact.tests
+    assert {one.path for one in tests} > {*texts}
+    assert [one.tier for one in tests] == ["now"] * 5 + ["ci"] * (len(tests) - 5)
+
+
 def test_a_tree_without_history_says_what_is_missing(tree_copy: Path, cache: Path) -> None:
     with opened(tree_copy, cache) as index, pytest.raises(SourceError, match=r"no \.git"):
         affected(index)
