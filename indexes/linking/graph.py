@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Literal, NamedTuple, Protocol
 
 from indexes.codegen.variants import called_by_generated, generated_callers, is_generated
@@ -99,10 +100,11 @@ class Graph:
 
     def __init__(self, facts: GraphFacts) -> None:
         self.facts = facts
+        self.down = lru_cache(16384)(self._down)  # a search passes most nodes many times
 
-    def down(self, node: Node) -> list[Step]:
+    def _down(self, node: Node) -> Sequence[Step]:
         """The steps below a node, in source order."""
-        return list(self._below(node))
+        return tuple(self._below(node))
 
     def _below(self, node: Node) -> Iterator[Step]:
         if isinstance(node.what, int):

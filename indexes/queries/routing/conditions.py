@@ -375,6 +375,11 @@ def arm_of(choice: Choice) -> str:
     return "else" if choice.arm == "otherwise" else choice.arm
 
 
+def other_arm(choice: Choice) -> tuple[str, str]:
+    """The condition of a choice, with the branch that it does not take."""
+    return choice.text, OTHER.get(arm_of(choice), "")
+
+
 def arms_of(choices: Iterable[Choice]) -> Arms:
     return frozenset((one.text, arm_of(one)) for one in choices)
 

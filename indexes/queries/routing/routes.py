@@ -17,12 +17,12 @@ from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, Na
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.argument_values import COMPOSITE, Walk
 from indexes.queries.routing.conditions import (
-    OTHER,
     UNUSUAL,
-    arm_of,
+    Arms,
     arms_of,
     condition_words,
     is_always,
+    other_arm,
 )
 from indexes.queries.routing.costs import ASIDE, ROCM
 from indexes.queries.routing.ends import DEVICES, End
@@ -103,7 +103,8 @@ class _Finder:
         steps = (step.why for step in self.search.way(walk, node))
         called = [why for why in steps if isinstance(why, Edge) and why.kind == "operator"]
         around = (one for why in called for one in order.made_for(why) if not one.branch)
-        natives = [self.facts.native(str(one.target)) for one in around if one.kind == "operator"]
+        names = dict.fromkeys(str(one.target) for one in around if one.kind == "operator")
+        natives = map(self.facts.native, names)
         made = (one for one in natives if one and self._is_composite_view(one, walk.device))
         return next(filter(None, (self._missing_in(one, walk.device) for one in made)), "")
 
@@ -113,7 +114,7 @@ class _Finder:
 
     def _missing_in(self, native: NativeFunction, device: str) -> str:
         """The operator without a kernel that a view is made of; empty if there is none."""
-        if list(self.search.ways(native, device)):
+        if next(self.search.ways(native, device), None):
             return ""
         is_usual = min(self.search.missing.values(), default=math.inf) < UNUSUAL
         return self._missing(self.search.rows(native.full_name, device)[0]) if is_usual else ""
@@ -334,8 +335,9 @@ class _Finder:
     ) -> bool:
         """Whether the other branch of a step's condition also always leads on."""
         steps = self.works.graph.down(step.upper)
-        edges = ((other.why, other.lower) for other in steps if isinstance(other.why, Edge))
-        leading = (edge for edge, lower in edges if self._always_leads(lower, ahead))
+        lower = {one.why: one.lower for one in steps if isinstance(one.why, Edge)}
+        beside = self._beside(choice, lower)
+        leading = [one for one in beside if self._always_leads(lower[one], ahead)]
         return bool(self._other_arm(choice, choices, leading))
 
     def _other_arm(
@@ -343,11 +345,14 @@ class _Finder:
     ) -> list[Edge]:
         """The edges in the other branch of one of some conditions, if one of them is always
         passed."""
-        other = (choice.text, OTHER.get(arm_of(choice), ""))
-        choices_of = self.search.prices.choices
-        ways = {edge: arms for edge in edges if other in (arms := arms_of(choices_of(edge)))}
-        given = arms_of(one for one in choices if one != choice) | {other}
+        ways = self._beside(choice, edges)
+        given = arms_of(one for one in choices if one != choice) | {other_arm(choice)}
         return list(ways) if is_always(list(ways.values()), given) else []
+
+    def _beside(self, choice: Choice, edges: Iterable[Edge]) -> dict[Edge, Arms]:
+        """The edges in the other branch of a condition, with their branches."""
+        arms = {edge: arms_of(self.search.prices.choices(edge)) for edge in edges}
+        return {edge: found for edge, found in arms.items() if other_arm(choice) in found}
 
     def _always_leads(self, start: Node, ahead: Set[int | str]) -> bool:
         seen, pending = {start}, [start]

@@ -10,7 +10,7 @@ from itertools import count
 
 from indexes.codegen.variants import called_by_generated
 from indexes.linking.facts import Edge, Known
-from indexes.linking.graph import Graph, Node, Step
+from indexes.linking.graph import Node, Step
 from indexes.linking.usual_conditions import Defaults, taken
 from indexes.linking.works import is_check
 from indexes.model.regex import regex
@@ -45,7 +45,7 @@ class Search:
         cost of the way to them where it is always taken."""
         self.always_missing = ""
         """The first of them that nothing leads past, on a way that is exact."""
-        self._graph = Graph(facts)
+        self._graph = self.works.graph
         self._ends = Ends(facts, self.prices, self._graph)
 
     def rows(self, name: str, device: str) -> Sequence[KernelRow]:

@@ -24,12 +24,12 @@ def test_the_graph_is_the_same_both_ways(tree_index: Index) -> None:
 def test_a_step_that_leads_one_way_alone_is_noticed(
     tree_index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = Graph.down
+    whole = Graph._below
 
     def some(self: Graph, node: Node) -> Iterator[Step]:
         return (step for step in whole(self, node) if step.lower.what != "mul.out")
 
-    monkeypatch.setattr(Graph, "down", some)
+    monkeypatch.setattr(Graph, "_below", some)
     graph = BothWays(tree_index)
     assert {step.lower.what for step in graph.not_down()} >= {"mul.out"}
     assert list(graph.not_up()) == []
