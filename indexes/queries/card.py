@@ -9,6 +9,7 @@ from dataclasses import replace
 from indexes.codegen.registration import Registration
 from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
+from indexes.linking.graph import DEVICES
 from indexes.linking.python.compilers import Compilers
 from indexes.linking.python.links import python_ways, registered, words_of
 from indexes.linking.python.paths import NamedTest, named_tests, operator_targets
@@ -55,7 +56,7 @@ def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> 
         gradient = _UNREAD
     kind = ", ".join(filter(None, (summary.kind, gradient)))
     lines = (
-        *_with_python(index, native, _device_lines(native, summary, found)),
+        *_with_python(index, native, _device_lines(index, native, summary, found)),
         *_runtime_lines(index, native, summary),
         _gradient(native, entry, gradient, index),
         *_python(around),
@@ -71,15 +72,27 @@ def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> 
 
 
 def _device_lines(
-    native: NativeFunction, summary: OperatorSummary, found: Sequence[Route]
+    index: IndexedTree, native: NativeFunction, summary: OperatorSummary, found: Sequence[Route]
 ) -> Iterator[CardLine]:
-    for device in dict.fromkeys(("CPU", "CUDA", "MPS", *(one.device for one in found))):
+    for device in dict.fromkeys((*_KEYS, *(one.device for one in found))):
         own = [one for one in found if one.device == device]
         has_own = device in _KEYS or device in summary.keys
         if own and (has_own or own[0].kind != "none"):
             yield _device_line(native, own)
         elif device in summary.keys and not own:
-            yield CardLine(device, "its kernel is not in this tree", key=_KEYS.get(device, ""))
+            yield CardLine(device, _absent(index, native, device), key=_KEYS.get(device, ""))
+    routed = {*_KEYS, *(one.device for one in found)}
+    if others := [one for one in DEVICES if one in summary.keys and one not in routed]:
+        first, *more = others
+        note = ", ".join(f"{one}: {_absent(index, native, one)}" for one in more)
+        yield CardLine(first, _absent(index, native, first), None, note)
+
+
+def _absent(index: IndexedTree, native: NativeFunction, device: str) -> str:
+    """What the registries say of a kernel without a definition, which an extension may have."""
+    rows = index.facts.kernels(native.full_name)
+    named = next((row.symbol for row in rows if row.key == device and row.symbol), "its kernel")
+    return f"{named}: not in this tree"
 
 
 def _with_python(
@@ -289,8 +302,8 @@ def _counted(count: int, what: str) -> str:
 
 def _more(native: NativeFunction, summary: OperatorSummary) -> CardLine:
     others = [key for key in summary.keys if key not in _USUAL_KEYS and "Composite" not in key]
-    words = f"--key {', '.join(others[:2])}{', ...' * (len(others) > 2)}" if others else ""
-    calls = "called by operators: callers" if summary.called else ""
+    words = f"{_counted(len(others), 'other key')}: table" if others else ""
+    calls = "called by: callers" if summary.called else ""
     text = " · ".join(filter(None, ("whole chain: --chain", calls, words)))
     return CardLine("more", text, None, "", f"torchnav op {native.full_name} --chain")
 

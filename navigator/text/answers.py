@@ -162,13 +162,19 @@ class CardRow(NamedTuple):
         return "  ".join(filter(None, self[1:]))
 
 
+_MOST_LINES = 16
+
+
 def card_lines(card: Card) -> Iterator[str]:
     """A card in at most 80 columns and 16 lines. Long routes lose steps after the first one, long
     paths their first folders; the computing function and its line are always shown."""
-    yield from map(str, schema_rows(card, WIDTH))
+    schema = [*map(str, schema_rows(card, WIDTH))]
+    yield from schema
+    spare = _MOST_LINES - len(schema) - len(card.lines)
     for line in card.lines:
         label = f" {line.label} ".ljust(_LABEL)
-        first, *more = card_line_rows(line, WIDTH - len(label))
+        first, *more = card_line_rows(line, WIDTH - len(label), 2 if spare > 0 else 1)
+        spare -= len(more)
         yield clean(f"{label}{first}")
         yield from (clean(f"{'':{_LABEL}}{one}") for one in more)
 

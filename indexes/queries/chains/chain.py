@@ -164,13 +164,20 @@ class Filter:
         return replace(chain, hops=hops, unresolved=missing)
 
 
-def for_key(chain: Chain, key: str) -> Chain:
-    """The chain without hops for other dispatch keys or devices than ``key``; a problem says that
-    none has a kernel for it."""
+_OF_NO_KEY: frozenset[Role] = frozenset(
+    ("python", "decomposition", "ref", "docs", "opinfo", "test", "owner")
+)
+_OF_AUTOGRAD: frozenset[Role] = frozenset(("derivative", "formula_function"))
+
+
+def for_key(chain: Chain, key: str, role: Role | None = None) -> Chain:
+    """The chain without hops for other dispatch keys or devices than ``key``, and without what
+    belongs to none, as tests, unless it is of the wanted ``role``; a problem says that nothing has
+    a kernel for the key."""
     dropped: set[int | None] = set()
     kept = []
     for hop in chain.hops:
-        if hop.parent in dropped or not _is_for(hop, key):
+        if hop.parent in dropped or not (_is_for(hop, key) or hop.role == role):
             dropped.add(hop.id)
         else:
             kept.append(hop)
@@ -180,7 +187,9 @@ def for_key(chain: Chain, key: str) -> Chain:
         if one.parent not in dropped and (not one.keys or key in one.keys)
     ]
     found = replace(chain, hops=tuple(kept), unresolved=tuple(unresolved))
-    if any(hop.keys for hop in kept) or not any(hop.keys for hop in chain.hops):
+    has_kernels = any(one.keys for one in chain.hops) or any(o.keys for o in chain.unresolved)
+    is_found = any(hop.keys or hop.role in _OF_AUTOGRAD for hop in kept)
+    if is_found or not has_kernels or any(key in one.keys for one in unresolved):
         return found
     where = chain.native.location
     text = f"no kernel for {key}: torchnav table {chain.op.full_name} says what runs"
@@ -189,8 +198,11 @@ def for_key(chain: Chain, key: str) -> Chain:
 
 def _is_for(hop: Hop, key: str) -> bool:
     """Whether a hop is for ``key``, or for every key that a composite kernel covers."""
-    if not hop.keys:  # under a kernel of the key
-        return hop.device in (None, key, device_of_key(key))
+    if not hop.keys:
+        is_linked = hop.role != "registration" or hop.device is not None
+        ours = key.startswith("Autograd") if hop.role in _OF_AUTOGRAD else is_linked
+        under = hop.device in (None, key, device_of_key(key))  # a kernel of the key
+        return ours and under and hop.role not in _OF_NO_KEY
     if key.startswith("Autograd"):
         return any(name in (key, *_OVER_AUTOGRAD) for name in hop.keys)
     return key in hop.keys or any(name.startswith("Composite") for name in hop.keys)

@@ -104,7 +104,7 @@ class _ChainPart(NamedTuple):
         from indexes.queries.chains.chain import for_key
 
         chain = index.chain(full_name, full=full, depth=depth, limit=limit, role=role, work=work)
-        return for_key(chain, self.key) if self.key else chain
+        return for_key(chain, self.key, role) if self.key else chain
 
 
 def _chosen(match: NameMatch, overload: str | None) -> tuple[str, ...]:

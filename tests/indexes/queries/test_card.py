@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from indexes import Index
-from indexes.model.answers import CardLine, Route
+from indexes.model.answers import Card, CardLine, Route
 from indexes.model.vocabulary import Location
 from indexes.queries.card import device_note
+from indexes.queries.chains.chain import for_key
 from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
-from tests.indexing import opened
+from tests.indexing import grown, opened
+
+YAML = "aten/src/ATen/native/native_functions.yaml"
 
 
 def line(index: Index, operator: str, label: str) -> CardLine:
@@ -32,6 +36,48 @@ def test_a_composite_operator_is_differentiable_through_what_it_calls(tree_index
 
 def test_what_returns_no_tensor_is_not_differentiable(tree_index: Index) -> None:
     assert line(tree_index, "is_floating_point", "grad").text == "not differentiable"
+
+
+_ELSEWHERE = """
+- func: far_off(Tensor self) -> Tensor
+  dispatch:
+    CPU: far_off_cpu
+    XPU: far_off_xpu
+    MTIA: far_off_mtia
+"""
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The small tree with an operator whose kernels are in none of its files."""
+    with grown(tmp_path_factory, {YAML: _ELSEWHERE}) as index:
+        yield index
+
+
+def test_a_kernel_that_the_tree_lacks_is_named(elsewhere: Index) -> None:
+    lines = {one.label: one for one in elsewhere.card("far_off").lines}
+    assert lines["CPU"].text == "far_off_cpu: not in this tree"
+    assert lines["XPU"].text == "far_off_xpu: not in this tree"
+    assert lines["XPU"].note == "MTIA: far_off_mtia: not in this tree"
+
+
+def test_a_key_whose_kernel_the_tree_lacks_has_one(elsewhere: Index) -> None:
+    whole = elsewhere.chain("far_off")
+    none, named = for_key(whole, "HPU"), for_key(whole, "XPU")
+    assert [one.message.partition(":")[0] for one in none.problems] == ["no kernel for HPU"]
+    assert not named.problems
+    assert "far_off_xpu" in [one.symbol for one in named.unresolved]
+
+
+def test_a_long_card_loses_second_rows_from_below() -> None:
+    place = Location("aten/src/ATen/native/cuda/" + "Long" * 8 + ".cu", 12)
+    ways = [CardLine(one, " > ".join(["step"] * 20 + ["ends"]), place) for one in ("CPU", "CUDA")]
+    others = [CardLine(f"x{n}", "one row") for n in range(12)]
+    card = Card("relu(Tensor self) -> Tensor", "plain", place, (*ways, *others))
+    rows = list(card_lines(card))
+    assert len(rows) == 16
+    assert [row[:6].strip() for row in rows[1:5]] == ["CPU", "", "CUDA", "x0"]
+    assert "ends" in rows[3]
 
 
 def test_every_card_fits(tree_index: Index) -> None:

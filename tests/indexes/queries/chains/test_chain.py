@@ -333,6 +333,18 @@ def test_a_composite_operator_without_an_entry_lacks_nothing(tree_index: Index) 
     assert not composite & lacking
 
 
+def test_what_belongs_to_no_key_is_left_out_for_one(tree_index: Index) -> None:
+    whole = tree_index.chain("mul.Tensor")
+    cuda = {hop.role for hop in for_key(whole, "CUDA").hops}
+    assert {"schema", "kernel", "device_kernel"} <= cuda
+    assert not cuda & {"test", "docs", "python", "opinfo", "derivative", "formula_function"}
+    assert {"docs", "derivative"} <= {hop.role for hop in whole.hops}
+    assert "docs" in {hop.role for hop in for_key(whole, "CUDA", "docs").hops}
+    autograd = for_key(whole, "AutogradCUDA")
+    assert "derivative" in {hop.role for hop in autograd.hops}
+    assert not autograd.problems
+
+
 def test_a_key_without_a_kernel_is_told(tree_index: Index) -> None:
     whole = tree_index.chain("sin")
     none, own = for_key(whole, "PrivateUse1"), for_key(whole, "CPU")
