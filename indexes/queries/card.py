@@ -44,6 +44,7 @@ _SHORT = 44
 """Longest condition shown, in characters, with the count of others."""
 _UNREAD = "gradient unknown"
 """Shown for an operator whose entry could not be read, and its derivative with it."""
+_EXTENSIONS = "extensions: --with DIR"
 _USUAL_KEYS = frozenset(("CPU", "CUDA", "MPS", "XPU", "PrivateUse1", "Meta", RUNTIME_KEY))
 
 
@@ -84,7 +85,7 @@ def _device_lines(
     routed = {*_KEYS, *(one.device for one in found)}
     if others := [one for one in DEVICES if one in summary.keys and one not in routed]:
         first, *more = others
-        note = ", ".join(f"{one}: {_absent(index, native, one)}" for one in more)
+        note = f"also {', '.join(more)} · {_EXTENSIONS}" if more else _EXTENSIONS
         yield CardLine(first, _absent(index, native, first), None, note)
 
 

@@ -58,7 +58,7 @@ def test_a_kernel_that_the_tree_lacks_is_named(elsewhere: Index) -> None:
     lines = {one.label: one for one in elsewhere.card("far_off").lines}
     assert lines["CPU"].text == "far_off_cpu: not in this tree"
     assert lines["XPU"].text == "far_off_xpu: not in this tree"
-    assert lines["XPU"].note == "MTIA: far_off_mtia: not in this tree"
+    assert lines["XPU"].note == "also MTIA · extensions: --with DIR"
 
 
 def test_a_key_whose_kernel_the_tree_lacks_has_one(elsewhere: Index) -> None:
