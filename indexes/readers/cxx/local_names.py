@@ -12,7 +12,7 @@ from typing import NamedTuple
 from indexes.model.files import EMPTY_LIST, GIVEN_SEPARATOR
 from indexes.model.idioms import VENDOR_NAMESPACES
 from indexes.model.regex import ASCII, regex
-from indexes.readers.cxx.branches import Directive
+from indexes.readers.cxx.branches import Arm, Directive
 from indexes.readers.cxx.lexer import ELSE, flat, strip_comments
 from indexes.readers.cxx.marks import type_mark
 
@@ -59,6 +59,10 @@ _TYPED = regex(r"(?:\w|>|&)\s*$", ASCII)
 _NO_TYPE = regex(r"\b(?:return|else|case)\s*$", ASCII)
 _NAME = regex(r"(?<![\w.>:\"])[A-Za-z_]\w*(?![\w(\"]|\s*::)", ASCII)
 _SCOPE = regex(r"\b(?:\w+::)+", ASCII)
+_IF = regex(r"if\s*(?:constexpr\s*)?\((.*)\)$")
+_INDEXED = regex(r"(?<=[\w)])\[\w+\]", ASCII)
+"""``sizes[0]``."""
+_INNERMOST = regex(r"\([^()]*\)")
 _NESTED = 3
 """Depth of names that stand for names."""
 
@@ -146,6 +150,8 @@ class LocalValues:
         """What names stand for that were asked for."""
         self._joined: dict[str, list[_Term]] = {}
         """What is joined later with what names were."""
+        self.arms: Sequence[Arm] = ()
+        """The branches of the body."""
 
     @cached_property
     def _assigned(self) -> dict[str, list[int]]:
@@ -206,6 +212,8 @@ class LocalValues:
             values = [self._initial(name, place) for place in self._assigned[name]]
             self._known[name] = values[0] if len(values) == 1 else self._of_builds(name, values)
         value, terms = self._known[name], self._joined.get(name, ())
+        if not value and not terms:
+            return self._when_set(name, at)
         if not value or not terms:
             return value
         signs = {one.sign for one in terms}
@@ -220,6 +228,16 @@ class LocalValues:
             return ""
         return f"{between[0][2][-1]} ? {values[1]} : {values[0]}"
 
+    def _when_set(self, name: str, at: int) -> str:
+        """When a flag holds that is false until one assignment, which may be in branches."""
+        declared, *later = self._assigned[name]
+        is_set_once = len(later) == 1 and 0 < later[0] < at
+        if not is_set_once or self._initial(name, declared) != "false":
+            return ""
+        around = (one for one in self.arms if declared < one.start < later[0] < one.end)
+        parts = [*map(_condition_of, around), self._text_to_semicolon(later[0])]
+        return " && ".join(f"({one})" for one in parts) if all(parts) else ""
+
     def _initial(self, name: str, at: int) -> str:
         """The initializer of a declaration; empty if there is none or it is not understood."""
         before = self._plain[max(self._start, at - 160) : at - 1].rstrip().removesuffix(name)
@@ -231,7 +249,7 @@ class LocalValues:
         """The rest of a statement; empty if it is not understood."""
         stop = self._plain.find(";", at, self._end)
         text = flat(strip_comments(self._written[at:stop])) if stop > 0 else ""
-        return text if len(text) < _LONGEST_VALUE and _is_plain(text) else ""
+        return _cut(text) if _is_plain(text) else ""
 
     def spelled_out(self, condition: str, at: int) -> str:
         """A condition at an offset with the body's own names replaced; empty if it has none. What
@@ -260,7 +278,30 @@ class LocalValues:
         return value if _VALUE.match(value) else f"({value})"
 
 
+def _cut(text: str) -> str:
+    """A value that is not too long; of a long conjunction its first parts. Empty for another."""
+    if len(text) < _LONGEST_VALUE:
+        return text
+    outer, inner = "", text
+    while outer != inner:
+        outer, inner = inner, _INNERMOST.sub("", inner)
+    head, sign, _ = text[:_LONGEST_VALUE].rpartition(" && ")
+    while sign and head.count("(") != head.count(")"):
+        head, sign, _ = head.rpartition(" && ")
+    is_joined = sign and not any(one in outer for one in _LOOSER["&&"])
+    return f"{head} && {_FURTHER}" if is_joined else ""
+
+
+def _condition_of(arm: Arm) -> str:
+    """The condition of a branch; empty if it is a case or cut."""
+    text = found[1] if (found := _IF.match(arm.text)) else arm.text
+    if arm.arm == "case" or text.endswith(_FURTHER):
+        return ""
+    return text if arm.arm in ("then", "#if") else f"!({text})"
+
+
 def _is_plain(text: str) -> bool:
+    text = _INDEXED.sub("", text)
     if any(char in text for char in "{}[];"):
         return False
     depth = 0

@@ -124,6 +124,7 @@ class Reader:
             rows = [row for row in rows if not self._is_dead(row[0])]
         rows = sorted(self._as_declared(rows, start, end), key=_OFFSET)
         arms = find_arms(text.plain, text.written, start, end, reading.brackets, directives)
+        reading.values.arms = arms
         rows = _with_choosers(rows, list(choosing_calls(text.plain, start, arms)))
         branches = Branches(arms, text.line, reading.values.spelled_out)
         line, branch, given, calls = text.line, branches.at, reading.given, []

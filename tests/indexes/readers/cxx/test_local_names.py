@@ -59,6 +59,10 @@ def test_a_parameter_that_the_body_changes_is_not_known() -> None:
     assert given("dim = wrapped(dim, t);\n  a(t, dim, flag);") == "t,,flag"
 
 
+CUT = "(dim && " + "wide(t) && " * 44 + "...)"
+"""What is known of a long conjunction."""
+
+
 @pytest.mark.parametrize(
     ("before", "condition", "means"),
     [
@@ -80,6 +84,19 @@ def test_a_parameter_that_the_body_changes_is_not_known() -> None:
         ("bool fast = flag;\n" + "  fast &= a(t);\n" * 30, "fast", "((flag) && (a(t)) && ...)"),
         ("bool fast = flag;\n" + "  fast &= a(t);\n" * 30 + "  fast |= b(t);", "fast", ""),
         ("bool fast = flag;\n  fast = wide(t) && fast;", "fast", ""),
+        ("bool fast = false;\n  if (flag) fast = wide(t);", "fast", "((flag) && (wide(t)))"),
+        (
+            "bool f = false;\n#ifdef A\n  if (!flag) { f = true; }\n#endif\n",
+            "f",
+            "((defined(A)) && (!flag) && (true))",
+        ),
+        ("bool f = false;\n  if (flag) {} else { f = a(t); }", "f", "((!(flag)) && (a(t)))"),
+        ("bool f = false;\n  f = t.sizes()[0] == dim;", "f", "((t.sizes()[0] == dim))"),
+        ("bool f = false;\n  if (flag) f = a(t);\n  f = b(t);", "f", ""),  # set again
+        ("bool f = false;\n  switch (dim) { case 1: f = a(t); }", "f", ""),
+        ("bool f = true;\n  if (flag) f = a(t);", "f", ""),
+        ("bool f = dim && " + "wide(t) && " * 60 + "flag;", "f", CUT),
+        ("bool f = dim && " + "wide(t) && " * 60 + "flag || dim;", "f", ""),
         ("auto run = [&] { return 1; };", "run", ""),
         ("auto n = t.numel();", "x.n > 2", ""),  # a member of that name
         (
@@ -96,6 +113,11 @@ def test_a_condition_says_what_the_names_in_it_stand_for(
     branch = function.branches[-1]
     assert branch.text == f"if ({condition})"
     assert branch.means == (f"if ({means})" if means else "")
+
+
+def test_a_flag_is_not_known_before_the_assignment_that_sets_it() -> None:
+    branches = read("bool f = false;\n  if (f) a(t);\n  f = wide(t);\n  if (f) b(t);").branches
+    assert [one.means for one in branches] == ["", "if (((wide(t))))"]
 
 
 def test_what_is_joined_with_a_name_after_a_condition_is_not_known_there() -> None:
