@@ -24,16 +24,16 @@ _NEVER = regex(
     r"|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
-    r"|is_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educedFloat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
-    r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
+    r"|is_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educed_?[fF]loat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
+    r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce|dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
     r"|\bbatchCount\([^()]*\)\s*>=?\s*(?:1\b|2\b|std::max\b)"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
-    r"|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|FBCODE|AT_ROCM"
+    r"|&\w+\s*[!=]=\s*&\w+|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|FBCODE|AT_ROCM"
     r"|\s>=?\s.*numeric_limits|\bCU\w+_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
-    r"defined\(\)|\bnumel\(\)$|(?:\bsize\(\w+\)|sizes(?:\(\))?\)*\[\w+\])\s*>\s*1\b|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|all_(?:\w+_)?contiguous|isFloatingType"
-    r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b|\b(?:nnz|[MNn]|n_?values)\s*>\s*0\b|\bis_same_v<\w+,\s*float>"
+    r"defined\(\)|\bnumel\(\)$|(?:\bsize\(\w+\)|sizes(?:\(\))?\)*\[\w+\])\s*>\s*1\b|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\b(?!dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|(?<!non)_contiguous|isFloatingType"
+    r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b|\b(?:nnz|[MNn]|n_?values)\s*>\s*0\b|\bis_same_v<(?:\w+,\s*float|(?P<of>\w+),\s*(?:at::)?opmath_type<(?P=of)>)>"
     r"|\bbatchCount\([^()]*\)\s*[!=]=\s*1\b|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|(?:use|is)_blas|USE_(?:FLASH|MEM_EFF)|\bCU\w+_VERSION\)?\s*(?:>|$)|has_?magma|hasMAGMA"
@@ -294,7 +294,7 @@ _GIVEN_TEXT = regex(r'\(\s*"[^"]*"')
 _DIFFERS = regex(r"!=")
 _ENVIRONMENT = regex(r"\b(?:get|has|check)_?env\(")
 """Reads an environment variable: ``get_env(name).has_value()`` is not usual."""
-_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*\"")
+_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*(?:\"|(nullptr|NULL)\b)")
 """``get_env(name) == "1"``: usually it has no value."""
 
 
@@ -307,7 +307,8 @@ def _atom(text: str, device: str) -> bool | None:
     value, text = None, _GIVEN_TEXT.sub("(", text.removeprefix("#endif "))
     if _ENVIRONMENT.search(text) or "#" in text:
         # What stands between ``#if`` and ``#endif`` belongs to some builds.
-        return _DIFFERS.search(text) is not None if _IS_SET_TO.search(text) else None
+        is_set_to = _IS_SET_TO.search(text)
+        return (_DIFFERS.search(text) is None) is bool(is_set_to[1]) if is_set_to else None
     for one, named in _DEVICES.items():
         if named.search(text):
             value = one == device
