@@ -271,8 +271,8 @@ def is_of_one_value(choice: Choice) -> bool:
 
 
 def is_of_few(choice: Choice) -> bool:
-    """Whether a branch is for few elements: ``if (rows * columns < 400)``."""
-    return choice.arm == "then" and bool(_FEW.match(condition_of(choice)))
+    """Whether a branch is for few elements, and perhaps more: ``if (rows * columns < 400)``."""
+    return choice.arm == "then" and any(map(_FEW.match, _joint_parts(condition_of(choice))))
 
 
 _ASKS_KIND = regex(_OTHER_TENSORS)
@@ -317,6 +317,18 @@ def _atom(text: str, device: str) -> bool | None:
     elif value is None and (_ALWAYS.search(text) or _OF_BOTH.search(text)):
         value = True
     return not value if value is not None and _DIFFERS.search(text) else value
+
+
+def leans_to(condition: str, device: str, defaults: Defaults) -> bool:
+    """Whether most parts of a conjunction usually hold, as for a fast path with many conditions."""
+    held = [holds(one, device, defaults) for one in _joint_parts(_HEAD.sub("", condition))]
+    return len(held) > 2 and 2 * held.count(True) > len(held)
+
+
+def _joint_parts(text: str) -> list[str]:
+    text = unwrapped(text.strip())
+    parts = _split(text, "&&") if len(_split(text, "||")) == 1 else [text]
+    return [text] if len(parts) == 1 else [one for part in parts for one in _joint_parts(part)]
 
 
 @lru_cache(8192)

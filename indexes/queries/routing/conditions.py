@@ -17,6 +17,7 @@ from indexes.linking.usual_conditions import (
     flag_of,
     is_of_few,
     is_of_one_value,
+    leans_to,
     taken,
     unwrapped,
 )
@@ -255,13 +256,23 @@ class Conditions:
         if usual is None and (rank := self._rank(choice)) is not None:
             return _CASE + _LATER * rank
         if usual is None:
-            price = _UNKNOWN.get(self.order.likeness(choice, caller), 1.0) / _labels(choice)
+            arm = self._leaning(choice, walk, given) or self.order.likeness(choice, caller)
+            price = _UNKNOWN.get(arm, 1.0) / _labels(choice)
             is_usual = partial(taken, device=walk.device)
             return price + _BESIDE_USUAL * self._is_beside(choice, caller, is_usual)
         if usual and choice.arm == "case":
             is_asked = partial(self._is_asked, walk=walk)
             return _CASE + _BESIDE_USUAL * self._is_beside(choice, caller, is_asked)
+        if not usual and self._leaning(choice, walk, given) == "otherwise":
+            return REFUSED
         return 0.0 if usual else UNUSUAL
+
+    def _leaning(self, choice: Choice, walk: Walk, given: Defaults) -> str:
+        """The kind of branch that one with many conditions resembles, most of which hold."""
+        texts = (choice.text, choice.means) if choice.arm != "case" else ()
+        if not any(leans_to(one, walk.device, given) for one in texts):
+            return ""
+        return "otherwise" if choice.arm == "then" else "then"
 
     def _rank(self, choice: Choice) -> int | None:
         """The place of a case's value in the tree's list of them, which is the order of trying;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.usual_conditions import flag_of, holds, is_of_one_value, taken
+from indexes.linking.usual_conditions import flag_of, holds, is_of_one_value, leans_to, taken
 from indexes.model.vocabulary import Choice, Location
 
 
@@ -253,3 +253,17 @@ def test_a_condition_of_one_value_is_like_a_case(text: str, arm: str, one: bool)
 def test_what_nothing_reaches_is_never_taken() -> None:
     behind = Choice("true", "otherwise", Location("x.cpp", 1))
     assert [taken(behind, "CPU"), taken(behind._replace(arm="then"), "CPU")] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("condition", "leans"),
+    [
+        ("if (x.is_contiguous() && (y.is_contiguous() && fits(x)))", True),
+        ("if (x.is_contiguous() && fits(x))", False),  # too few to tell
+        ("if (x.is_contiguous() && fits(x) && fits(y))", False),
+        ("if (x.is_contiguous() && y.is_contiguous() && x.is_complex())", True),
+        ("if (fits(x) || (x.is_contiguous() && y.is_contiguous() && fits(y)))", False),
+    ],
+)
+def test_most_parts_of_a_conjunction_hold(condition: str, leans: bool) -> None:
+    assert leans_to(condition, "CPU", ()) is leans

@@ -63,6 +63,9 @@ def test_a_sign_before_a_tensor_is_its_operator(index: Index) -> None:
         ("by_bias", "fast_step"),  # which has one value for each output
         ("added_rows", "slow_loop"),  # of which a matrix is the usual case
         ("by_omitted", "fast_step"),  # by the default in C++
+        ("by_set_flag", "fast_step"),  # which a branch sets that is usually taken
+        ("by_many", "fast_step"),  # of which all but one are known to hold
+        ("by_few", "slow_loop"),  # and much else
     ],
 )
 def test_values_decide_the_conditions_of_what_is_called(
@@ -82,6 +85,15 @@ def test_a_condition_that_always_holds_on_a_way_is_none(index: Index) -> None:
     assert usual(index, "by_class").conditions == ()
     assert usual(index, "left_out").conditions == ()
     assert usual(index, "handed_on").conditions == ("fast",)  # a user may give another value
+
+
+def test_the_value_of_an_argument_is_not_the_number_of_dimensions(index: Index) -> None:
+    assert usual(index, "by_dim").conditions == ("not (dim == 0)",)
+
+
+def test_what_only_one_of_many_conditions_keeps_from_running_is_another_way(index: Index) -> None:
+    ways = [one for one in index.routes("by_most") if one.device == "CPU"]
+    assert [one.symbol.rpartition("::")[2] for one in ways] == ["slow_loop", "fast_step"]
 
 
 def test_what_finishes_the_results_of_another_is_not_the_answer(index: Index) -> None:

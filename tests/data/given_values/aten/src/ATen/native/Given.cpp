@@ -54,6 +54,46 @@ static Tensor run_or_not(const Tensor& self, bool fast = true) {
   return self;
 }
 Tensor by_omitted(const Tensor& self) { return run_or_not(self); }
+Tensor by_set_flag(const Tensor& self) {
+  bool fast = false;
+  if (!self.is_complex()) {
+    fast = true;
+  }
+  return fast ? run(self, true) : run(self, false);
+}
+Tensor by_many(const Tensor& self, const Tensor& x) {
+  if (self.is_contiguous() && x.is_contiguous() && fits(self, x)) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor by_most(const Tensor& self, const Tensor& x) {
+  const bool is_row = self.dim() == 1 && x.is_contiguous() && self.is_contiguous();
+  if (is_row) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor by_dim(const Tensor& self, int64_t dim) {
+  if (dim == 0) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor by_few(const Tensor& self, const Tensor& x) {
+  if (self.is_contiguous() && at::globalContext().allows(x) && x.numel() <= 16) {
+    fast_step(self);
+  } else if (fits(self, x)) {
+    slow_step(self);
+  }
+  return self;
+}
 Tensor by_literal_cpu(const Tensor& self) { return run(self, true); }
 Tensor by_other_literal_cpu(const Tensor& self) { return run(self, /*fast=*/false); }
 Tensor by_default_cpu(const Tensor& self, bool is_fast) { return run(self, is_fast); }
