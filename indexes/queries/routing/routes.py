@@ -10,7 +10,7 @@ from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.facts import TO_OPERATORS, Edge, Known
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual_conditions import taken
-from indexes.linking.works import is_put_together, is_view
+from indexes.linking.works import is_plain_loop, is_put_together, is_view
 from indexes.model.answers import Route, Way, short_name
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
@@ -299,13 +299,14 @@ class _Finder:
             choices = self.search.prices.choices(step.why) if isinstance(step.why, Edge) else ()
             for one in choices:
                 known = taken(one, walk.device, self.search.given(walk, step))
-                joined = known is None and self._is_joined(step, choices, one, ahead)
+                joined = known is None and self._is_joined(step, choices, one, ahead, walk.device)
                 if not joined and not self._always_holds(one, walk, step.upper.what):
                     yield one
             ahead.discard(step.upper.what)
         same, caller = self._same(end), end.edge.caller if end.edge else end.known.id
         for one in end.conditions:
-            ways = self._alternatives(one, end) or self._other_arm(one, end.conditions, same)
+            ways = self._alternatives(one, end, walk.device)
+            ways = ways or self._other_arm(one, end.conditions, same, walk.device)
             if not ways and not self._always_holds(one, walk, caller):
                 yield one
 
@@ -322,37 +323,50 @@ class _Finder:
             return []
         return [one for one in self.facts.edges(end.edge.caller) if one.target == end.edge.target]
 
-    def _alternatives(self, choice: Choice, end: End) -> list[Edge]:
-        """The calls that compute in the other branch of an end's condition, as for a transform and
-        its inverse."""
+    def _alternatives(self, choice: Choice, end: End, device: str) -> list[Edge]:
+        """The calls and loops that compute in the other branch of an end's condition, as for a
+        transform and its inverse."""
         if end.edge is None or end.known.id != end.edge.caller:
             return []
         edges = [edge for edge, kind in self.works.computing_edges(end.known) if kind == end.kind]
-        return self._other_arm(choice, end.conditions, edges)
+        if end.kind == "loop":
+            edges += filter(is_plain_loop, self.facts.edges(end.known.id))
+        return self._other_arm(choice, end.conditions, edges, device)
 
     def _is_joined(
-        self, step: Step, choices: Sequence[Choice], choice: Choice, ahead: Set[int | str]
+        self,
+        step: Step,
+        choices: Sequence[Choice],
+        choice: Choice,
+        ahead: Set[int | str],
+        device: str,
     ) -> bool:
         """Whether the other branch of a step's condition also always leads on."""
         steps = self.works.graph.down(step.upper)
         lower = {one.why: one.lower for one in steps if isinstance(one.why, Edge)}
-        beside = self._beside(choice, lower)
+        beside = self._beside(choice, lower, device)
         leading = [one for one in beside if self._always_leads(lower[one], ahead)]
-        return bool(self._other_arm(choice, choices, leading))
+        return bool(self._other_arm(choice, choices, leading, device))
 
     def _other_arm(
-        self, choice: Choice, choices: Sequence[Choice], edges: Iterable[Edge]
+        self, choice: Choice, choices: Sequence[Choice], edges: Iterable[Edge], device: str
     ) -> list[Edge]:
-        """The edges in the other branch of one of some conditions, if one of them is always
-        passed."""
-        ways = self._beside(choice, edges)
+        """The edges in the other branch of one of some conditions, if one of them is usually
+        passed there."""
+        ways = self._beside(choice, edges, device)
         given = arms_of(one for one in choices if one != choice) | {other_arm(choice)}
         return list(ways) if is_always(list(ways.values()), given) else []
 
-    def _beside(self, choice: Choice, edges: Iterable[Edge]) -> dict[Edge, Arms]:
-        """The edges in the other branch of a condition, with their branches."""
-        arms = {edge: arms_of(self.search.prices.choices(edge)) for edge in edges}
-        return {edge: found for edge, found in arms.items() if other_arm(choice) in found}
+    def _beside(self, choice: Choice, edges: Iterable[Edge], device: str) -> dict[Edge, Arms]:
+        """The edges in the other branch of a condition, with those of their branches that are not
+        usually taken."""
+        ways: dict[Edge, Arms] = {}
+        for edge in edges:
+            around = self.search.prices.choices(edge)
+            kept = (c for c in around if c.text == choice.text or not taken(c, device))
+            if other_arm(choice) in (arms := arms_of(kept)):
+                ways[edge] = arms
+        return ways
 
     def _always_leads(self, start: Node, ahead: Set[int | str]) -> bool:
         seen, pending = {start}, [start]
@@ -383,7 +397,9 @@ class _Finder:
         words += (_ROCM_BUILD,) * (ROCM in found.location.path)
         note = _GUESSED if end.guessed else ""
         if end.edge and end.edge.kind == "library":
-            joined = (edge for one in end.conditions for edge in self._alternatives(one, end))
+            joined = (
+                edge for one in end.conditions for edge in self._alternatives(one, end, walk.device)
+            )
             edges = sorted([end.edge, *joined], key=lambda one: one.line)
             note = " or ".join(dict.fromkeys(one.symbol for one in edges))
         elif end.edge and (launched := self.works.launched_by(end.edge)):

@@ -110,15 +110,15 @@ class Reader:
             return Body(list(self._called(start, end)))
         sites = call_sites(self.text.plain, start, end)
         returns = answers(self.text.plain, self.text.written, start, end, returned)
-        loop = self._loop(start, end, parameters, sites) if self.text.loops else []
-        is_empty = not (returns or sites or loop or self.text.messages or "Tensor" in parameters)
+        loops = self._loops(start, end, parameters, sites) if self.text.loops else []
+        is_empty = not (returns or sites or loops or self.text.messages or "Tensor" in parameters)
         if is_empty and not CALLED_OBJECT.search(self.text.plain, start, end):
             return Body()
         reading = _Reading(self, start, end, sites)
         if reading.brackets.too_deep:
             self.too_deep.append(self.text.line(start))
             return Body()
-        rows = [*reading.rows(parameters), *returns, *loop]
+        rows = [*reading.rows(parameters), *returns, *loops]
         text, directives = self.text, self.directives(start, end)
         if any(NEVER in conditions for _, _, conditions in directives):
             rows = [row for row in rows if not self._is_dead(row[0])]
@@ -128,21 +128,24 @@ class Reader:
         rows = _with_choosers(rows, list(choosing_calls(text.plain, start, arms)))
         branches = Branches(arms, text.line, reading.values.spelled_out)
         line, branch, given, calls = text.line, branches.at, reading.given, []
+        looped: set[int] = set()
         for at, name, qualifier, kind, types, marks, on in rows:
             if kind == RETURNS:
                 branches.answer(at, name)
-            else:
+            elif kind != LOOP or branch(at) not in looped:
                 place = (line(at), kind, types, marks, on, branch(at), given.get(at, ""))
                 calls.append(Call(name, qualifier, *place))
+                looped |= {branch(at)} if kind == LOOP else set()
         return Body(calls, branches.needed)
 
-    def _loop(self, start: int, end: int, parameters: str, sites: Sequence[Site]) -> list[Row]:
-        """The first loop in a body that gets the address of elements or is given it."""
+    def _loops(self, start: int, end: int, parameters: str, sites: Sequence[Site]) -> list[Row]:
+        """The loops in a body that gets the address of elements or is given it, of which the first
+        in each branch counts."""
         if not (_POINTER.search(parameters) or any(site.name in _DATA for site in sites)):
             return []
         loops = _LOOP.finditer(self.text.plain, start, end)
-        found = next((one for one in loops if not self._walks_list(one.end() - 1)), None)
-        return [(found.start(), found[1], "", LOOP, "", "", "")] if found else []
+        found = (one for one in loops if not self._walks_list(one.end() - 1))
+        return [(one.start(), one[1], "", LOOP, "", "", "") for one in found]
 
     def _walks_list(self, opened: int) -> bool:
         """Whether a loop only makes a list or checks, or runs over a list that holds no indices."""

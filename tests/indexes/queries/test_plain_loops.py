@@ -84,6 +84,14 @@ YAML = """
 
 - func: by_sizes(Tensor self) -> Tensor
 
+- func: by_branches(Tensor self, int reduction) -> Tensor
+
+- func: by_type(Tensor self) -> Tensor
+
+- func: pooled(Tensor self) -> Tensor
+
+- func: spread_backward(Tensor self) -> Tensor
+
 - func: flat_sine(Tensor self) -> Tensor
   dispatch:
     CUDA: flat_sine_cuda
@@ -244,6 +252,45 @@ Tensor by_sizes(const Tensor& self) {
 }
 }
 """
+BRANCHES = """
+namespace at::native {
+Tensor by_branches(const Tensor& self, int64_t reduction) {
+  const float* from = self.const_data_ptr<float>();
+  if (reduction == Reduction::None && is_flat(self)) {
+    at::parallel_for(0, 8, 0, [&](int64_t begin, int64_t end) {
+      for (const auto i : c10::irange(begin, end)) row[i] = from[i];
+    });
+    return self;
+  }
+  if (self.numel() == 0) {
+    return self;
+  }
+  for (const auto i : c10::irange(8)) row[0] += from[i];
+  return self;
+}
+template <typename T>
+std::enable_if_t<std::is_same_v<T, double>> rows_of(const T* from) {
+  at::parallel_for(0, 1, 0, [&](int64_t begin, int64_t end) { wide(from); });
+}
+template <typename T>
+std::enable_if_t<std::is_same_v<T, float>> rows_of(const T* from) {
+  at::parallel_for(0, 2, 0, [&](int64_t begin, int64_t end) { wide(from); });
+}
+Tensor by_type(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "by_type", [&] {
+    rows_of<scalar_t>(self.const_data_ptr<scalar_t>());
+  });
+  return self;
+}
+Tensor spread_backward(const Tensor& self) { wide_step(self); return self; }
+Tensor pooled(const Tensor& self) {
+  if (is_small(self)) {
+    return at::doubled(self);
+  }
+  return at::spread_backward(self);
+}
+}
+"""
 FACTORIES = f"""
 namespace at::native {{
 Tensor spaced(const Scalar& end, {OPTIONS}) {{
@@ -293,7 +340,7 @@ Tensor flat_sine_cuda(const Tensor& self) {
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     files = {
         "native_functions.yaml": YAML,
-        "Plain.cpp": KERNELS + FACTORIES,
+        "Plain.cpp": KERNELS + BRANCHES + FACTORIES,
         "cuda/Plain.cu": CUDA_KERNELS,
     }
     with grown(tmp_path_factory, {NATIVE + path: text for path, text in files.items()}) as index:
@@ -371,6 +418,21 @@ def test_of_kernels_that_are_given_to_be_launched_the_last_is_the_answer(index: 
 def test_a_size_of_one_is_not_usual(index: Index) -> None:
     found = usual(index, "by_sizes")
     assert (found.symbol.rpartition("::")[2], found.conditions) == ("of_columns", ())
+
+
+def test_a_condition_inside_of_what_loops_in_both_branches_is_none(index: Index) -> None:
+    found = usual(index, "by_branches")
+    assert (found.symbol.rpartition("::")[2], found.conditions) == ("by_branches", ())
+
+
+def test_of_templates_the_one_for_float_is_usual(index: Index) -> None:
+    line = usual(index, "by_type").location.line
+    source = (KERNELS + BRANCHES).splitlines()
+    assert "float" in source[line - 1]
+
+
+def test_an_operator_for_gradients_is_not_what_another_is_for(index: Index) -> None:
+    assert "doubled" in [one.symbol for one in usual(index, "pooled").via]
 
 
 def test_no_code_calls_what_is_compiled_from_a_text(index: Index) -> None:
