@@ -261,7 +261,8 @@ class Definition(NamedTuple):
     """A method declared virtual or overriding."""
     bound: str = ""
     """The values of its template's parameters, by name and position: ``,N`` for ``template
-    <typename T, int N>``; behind a ``;`` those of its class."""
+    <typename T, int N>``; behind a ``;`` those of its class, behind another what ``enable_if``
+    requires."""
 
     @property
     def qualified(self) -> str:

@@ -142,7 +142,7 @@ class Given:
         else:
             named = step.why.function if isinstance(step.why, StubEntry) else step.why.symbol
             written = named.partition("<")[2].rpartition(">")[0]
-        own, _, of_class = known.definition.bound.partition(";")
+        own, of_class, _ = f"{known.definition.bound};;".split(";", 2)
         told, parts = dict(here), split_outside(written, angles=True)
         known_parts = (one if _VALUE.match(one) or one.strip() in told else "" for one in parts)
         values = [value_of(one, device, here) if one else None for one in known_parts]

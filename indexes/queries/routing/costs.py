@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 from indexes.linking.facts import TO_STUBS, Edge, Known, StubEntry
 from indexes.linking.graph import COPY, Node, Step
-from indexes.linking.usual_conditions import is_special
+from indexes.linking.usual_conditions import holds, is_special
 from indexes.linking.works import is_check
 from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
@@ -90,6 +90,8 @@ _OTHER_NUMBERS = regex(r"\bdouble\s*[*&]|\bconst\s+u?int\d+_t\s*\*")
 """In parameters of overloads for other numbers; ``float`` is the usual dtype."""
 ROCM = "/hip/"
 """The folder of AMD's replacements for CUDA code."""
+_TYPES = {True: 0.0, None: 0.5, False: 2.0}
+"""The cost of a template by whether ``enable_if`` allows it for ``float``."""
 _OTHER_BUILD = 2.0
 """A function there: less than what is beside the way in CUDA's build."""
 _WORD = 1.0
@@ -381,6 +383,8 @@ class Prices:
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
                 price -= _WORD * words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):
+                needs = "".join(found.bound.split(";", 2)[2:])
+                price += _TYPES[holds(needs or "true", walk.device)]
                 price -= _STEP - 0.1
             price += self._kernel_price(number, base, step, walk)
             price += _RARE * self.works.is_specialised(step.why)

@@ -23,7 +23,7 @@ from indexes.readers.cxx.heads import (
     skip_prefixes,
     whole_use,
 )
-from indexes.readers.cxx.lexer import ELSE, ENDIF, IF, Lexed, Macro, lex
+from indexes.readers.cxx.lexer import ELSE, ENDIF, IF, Lexed, Macro, flat, lex
 
 if TYPE_CHECKING:
     from re import Match
@@ -68,7 +68,7 @@ class Found:
     head: int = 0
     """Offset of a function's declaration."""
     bound: str = ""
-    """The values of its template's parameters and of its class's."""
+    """The values of its template's parameters and of its class's, and what these must satisfy."""
 
 
 @dataclass(slots=True)
@@ -215,8 +215,9 @@ class _Scanner:
             if taken is not None:
                 self.function.base = TEMPLATE
             of_class = self.stack[-1][2] if self.stack else None
-            outer = f";{of_class.bound}" if of_class and of_class.bound else ""
-            self.function.bound = f"{taken or ''}{outer}"
+            outer = of_class.bound if of_class else ""
+            told = (taken or "", outer, self._needed(head.name_at))
+            self.function.bound = ";".join(told).rstrip(";")
             self.scan.found.append(self.function)
 
     def _template(self, name_at: int) -> str | None:
@@ -230,6 +231,13 @@ class _Scanner:
         inside = self.text[opened + 1 : max(close_angle(self.text, opened), opened + 1)]
         parts = split_outside(inside, angles=True)
         return ",".join((_VALUE.match(one) or ("", ""))[1] for one in parts).rstrip(",")
+
+    def _needed(self, name_at: int) -> str:
+        """The condition of ``enable_if`` in a template or result type before a name."""
+        found = self.text.find("enable_if", self.boundary, name_at)
+        opened = self.text.find("<", found, name_at) if found >= 0 else -1
+        inside = self.text[opened + 1 : close_angle(self.text, opened)] if opened >= 0 else ""
+        return flat(split_outside(inside, angles=True)[0]) if inside else ""
 
     def _found(self, head: Head, body: int, start: int = 0) -> Found:
         scope = _join(self._scope(), head.qualifier)

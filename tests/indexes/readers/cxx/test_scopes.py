@@ -300,6 +300,20 @@ void k() { }
     assert found == {"f": ",fast,mode", "g": ";N", "h": "fast;N", "k": ""}
 
 
+def test_what_a_template_requires_of_its_types_is_known() -> None:
+    text = """
+template <typename T, int N>
+typename std::enable_if_t<std::is_same_v<T, A<T, int>> || !b<T>, void>
+f(T x) { }
+template <typename T, std::enable_if_t<is_c<T>, bool> = true> void g(T x) { }
+template <int N> struct A { template <typename T> enable_if<d<T>>::type h() { } };
+template <typename T> void k(T x) { enable_if<int>(x); }
+"""
+    found = {n: d.bound.split(";", 2)[2:] for n, d in definitions(text).items()}
+    required = {"f": ["std::is_same_v<T, A<T, int>> || !b<T>"], "g": ["is_c<T>"], "h": ["d<T>"]}
+    assert found == {**required, "k": []}
+
+
 def test_a_name_may_be_on_the_line_below_its_class() -> None:
     text = """
 template <int N>
