@@ -65,6 +65,8 @@ _OF_RESULTS = 3.0
 """An operator applied only to another's results, which finishes it."""
 _FORMS = {"1": 2.0, "2": -5.0, "3": 2.0}
 """The forms of an operator for one, two and three dimensions: images are usual."""
+_GRADIENT = 3.0
+"""An operator for gradients, in one that is for none."""
 _ASKS = 5.0
 """An operator that makes no tensor, as ``item``."""
 _AGAIN = 4.0
@@ -88,10 +90,10 @@ _OTHER_TENSORS = regex(r"Quantized|Sparse|Nested|Mkldnn")
 _FLOAT = regex(r"\bfloat\b")
 _OTHER_NUMBERS = regex(r"\bdouble\s*[*&]|\bconst\s+u?int\d+_t\s*\*")
 """In parameters of overloads for other numbers; ``float`` is the usual dtype."""
-ROCM = "/hip/"
-"""The folder of AMD's replacements for CUDA code."""
 _TYPES = {True: 0.0, None: 0.5, False: 2.0}
 """The cost of a template by whether ``enable_if`` allows it for ``float``."""
+ROCM = "/hip/"
+"""The folder of AMD's replacements for CUDA code."""
 _OTHER_BUILD = 2.0
 """A function there: less than what is beside the way in CUDA's build."""
 _WORD = 1.0
@@ -162,6 +164,7 @@ class Prices:
         price += _BESIDE_STUB * own
         price += _OF_RESULTS * self._is_of_results(lower, step.why)
         price += _ASKS * self.works.answers_alone(lower.full_name)
+        price += _GRADIENT * ("backward" in lower.name and "backward" not in walk.native.name)
         within = self.facts.native(walk.operator[step.upper])
         family = walk.native.python_module or (within and within.python_module)
         is_foreign = family not in (None, lower.python_module)
@@ -380,11 +383,11 @@ class Prices:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
                 price += UNUSUAL * self._is_of_other_tensors(found.scope, step.why, walk.native)
                 price += 0.5 * bool(_OTHER_NUMBERS.search(found.parameters))
+                needs = "".join(found.bound.split(";", 2)[2:])
+                price += _TYPES[holds(needs or "true", walk.device)]
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
                 price -= _WORD * words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):
-                needs = "".join(found.bound.split(";", 2)[2:])
-                price += _TYPES[holds(needs or "true", walk.device)]
                 price -= _STEP - 0.1
             price += self._kernel_price(number, base, step, walk)
             price += _RARE * self.works.is_specialised(step.why)
