@@ -374,7 +374,7 @@ def _given(schema: Schema) -> set[str]:
 def moves(schema: Schema) -> bool:
     """Whether it only copies values to another place, layout or type, or fills with one value."""
     given = _given(schema)
-    if "non_blocking" in given:
+    if not given.isdisjoint(("non_blocking", "dst")):
         return True
     if "memory_format" in given and not given >= _OPTIONS and schema.returns:
         return any(one.name == "self" and not one.mutable for one in schema.arguments)

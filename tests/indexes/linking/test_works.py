@@ -7,7 +7,8 @@ import pytest
 from indexes import Index
 from indexes.linking.facts import Edge
 from indexes.linking.graph import Node
-from indexes.linking.works import Works, runs_library
+from indexes.linking.works import Works, moves, runs_library
+from indexes.model.schema import parse_schema
 
 
 @pytest.fixture
@@ -89,3 +90,8 @@ def test_a_librarys_function_computes_or_prepares(
     symbol: str, library: str, computes: bool
 ) -> None:
     assert runs_library(Edge(1, 1, "library", symbol, library)) is computes
+
+
+def test_what_has_a_destination_copies() -> None:
+    assert moves(parse_schema("_copy_from_and_resize(Tensor self, Tensor dst) -> Tensor"))
+    assert not moves(parse_schema("mul(Tensor self, Tensor other) -> Tensor"))
