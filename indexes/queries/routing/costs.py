@@ -13,7 +13,7 @@ from indexes.linking.works import is_check
 from indexes.model.idioms import ELEMENT_LOOPS
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
-from indexes.model.vocabulary import KernelRow, NativeFunction
+from indexes.model.vocabulary import Definition, KernelRow, NativeFunction
 from indexes.queries.routing.argument_values import Given, Walk
 from indexes.queries.routing.conditions import (
     UNUSUAL,
@@ -383,8 +383,7 @@ class Prices:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
                 price += UNUSUAL * self._is_of_other_tensors(found.scope, step.why, walk.native)
                 price += 0.5 * bool(_OTHER_NUMBERS.search(found.parameters))
-                needs = "".join(found.bound.split(";", 2)[2:])
-                price += _TYPES[holds(needs or "true", walk.device)]
+                price += price_of_types(found, walk.device)
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
                 price -= _WORD * words_in(found.scope, walk.native.name)
             if is_of_operator(known, base):
@@ -411,6 +410,12 @@ def _is_of_number(parameters: str) -> bool:
     ``wrapped_scalar_tensor``, which makes a tensor of it."""
     holds_data = DATA.search(parameters) or _CHANGED.search(parameters)
     return bool(_NUMBER.search(parameters)) and not holds_data
+
+
+def price_of_types(found: Definition, device: str) -> float:
+    """The cost of a template by the types for which ``enable_if`` allows it."""
+    needs = "".join(found.bound.split(";", 2)[2:])
+    return _TYPES[holds(needs or "true", device)]
 
 
 def _plain_overload(native: NativeFunction) -> str:

@@ -22,7 +22,7 @@ from indexes.queries.routing.conditions import (
     packs_for_another,
     words_in,
 )
-from indexes.queries.routing.costs import FILL, FILLS, HELP, Prices
+from indexes.queries.routing.costs import FILL, FILLS, HELP, Prices, price_of_types
 from indexes.store.lookup import Lookup
 
 DEVICES = ("CPU", "CUDA", "MPS", "XPU", "PrivateUse1")
@@ -177,6 +177,7 @@ class Ends:
                         continue
                     price = _WEAK + HELP * is_helper(target.definition.name)
                     price += self._unusual(edge, walk)
+                    price += price_of_types(target.definition, walk.device)
                     yield price, End(kind, target, edge, self.prices.choices(edge), guessed)
         elif not self._is_own(known, node, walk, bool(loops)) or self._leads_on(node):
             return

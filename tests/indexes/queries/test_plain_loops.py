@@ -88,6 +88,8 @@ YAML = """
 
 - func: by_type(Tensor self) -> Tensor
 
+- func: by_made_type(Tensor self) -> Tensor
+
 - func: pooled(Tensor self) -> Tensor
 
 - func: spread_backward(Tensor self) -> Tensor
@@ -282,6 +284,20 @@ Tensor by_type(const Tensor& self) {
   });
   return self;
 }
+template <typename T>
+std::enable_if_t<std::is_same_v<T, double>> made_rows(const T* from) {
+  for (const auto i : c10::irange(8)) row[i] += from[i];
+}
+template <typename T>
+std::enable_if_t<std::is_same_v<T, float>> made_rows(const T* from) {
+  for (const auto i : c10::irange(8)) row[i] += from[i];
+}
+Tensor by_made_type(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "by_made_type", [&] {
+    made_rows<scalar_t>(self.const_data_ptr<scalar_t>());
+  });
+  return self;
+}
 Tensor spread_backward(const Tensor& self) { wide_step(self); return self; }
 Tensor pooled(const Tensor& self) {
   if (is_small(self)) {
@@ -425,8 +441,9 @@ def test_a_condition_inside_of_what_loops_in_both_branches_is_none(index: Index)
     assert (found.symbol.rpartition("::")[2], found.conditions) == ("by_branches", ())
 
 
-def test_of_templates_the_one_for_float_is_usual(index: Index) -> None:
-    line = usual(index, "by_type").location.line
+@pytest.mark.parametrize("operator", ["by_type", "by_made_type"])
+def test_of_templates_the_one_for_float_is_usual(index: Index, operator: str) -> None:
+    line = usual(index, operator).location.line
     source = (KERNELS + BRANCHES).splitlines()
     assert "float" in source[line - 1]
 
