@@ -38,6 +38,9 @@ _RESULT = 40.0
 _STEP = 0.7
 _KINDS = {"functor": 1.5, "passed": 0.5, "passed stub": 0.2}
 """The cost of things that are passed on instead of called."""
+_FALLBACK = regex(r"_(?:generic|fallback)(?:_|$)")
+"""PyTorch's names for what runs where a library can't, or is not there."""
+_INSTEAD = 0.5
 _RARE = 4.0
 """A library that usual builds lack."""
 HELP = 2.0
@@ -65,7 +68,7 @@ _OF_RESULTS = 3.0
 """An operator applied only to another's results, which finishes it."""
 _FORMS = {"1": 2.0, "2": -5.0, "3": 2.0}
 """The forms of an operator for one, two and three dimensions: images are usual."""
-_GRADIENT = 3.0
+_GRADIENT = 5.0
 """An operator for gradients, in one that is for none."""
 _ASKS = 5.0
 """An operator that makes no tensor, as ``item``."""
@@ -373,6 +376,7 @@ class Prices:
             file = found.location.path.rpartition("/")[2]
             price += _RARE * any(map(is_special, (found.qualified, file)))
         price += HELP * is_helper(found.name)
+        price += _INSTEAD * bool(_FALLBACK.search(found.name))
         is_for_another = _STATISTICS.search(found.name) and not _STATISTICS.search(walk.native.name)
         called = isinstance(step.why, Edge) and not FILLS.search(walk.native.name)
         is_for_another = is_for_another or (called and self._fills_before(found.name, walk))

@@ -94,6 +94,8 @@ YAML = """
 
 - func: spread_backward(Tensor self) -> Tensor
 
+- func: batched(Tensor self) -> Tensor
+
 - func: flat_sine(Tensor self) -> Tensor
   dispatch:
     CUDA: flat_sine_cuda
@@ -298,6 +300,14 @@ Tensor by_made_type(const Tensor& self) {
   });
   return self;
 }
+static void rows_generic(const Tensor& self) { cblas_sgemm(self); }
+static void rows_at_once(const Tensor& self) { cblas_sgemm(self); }
+Tensor batched(const Tensor& self) {
+  c10::guts::if_constexpr<AT_MKL_ENABLED()>(
+      [&](auto _) { rows_at_once(self); },
+      [&](auto _) { rows_generic(self); });
+  return self;
+}
 Tensor spread_backward(const Tensor& self) { wide_step(self); return self; }
 Tensor pooled(const Tensor& self) {
   if (is_small(self)) {
@@ -446,6 +456,10 @@ def test_of_templates_the_one_for_float_is_usual(index: Index, operator: str) ->
     line = usual(index, operator).location.line
     source = (KERNELS + BRANCHES).splitlines()
     assert "float" in source[line - 1]
+
+
+def test_what_runs_without_a_library_comes_after_what_calls_it(index: Index) -> None:
+    assert usual(index, "batched").symbol.endswith("rows_at_once")
 
 
 def test_an_operator_for_gradients_is_not_what_another_is_for(index: Index) -> None:
