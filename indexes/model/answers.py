@@ -88,6 +88,8 @@ class Route:
     nothing computes."""
     hop: int | None = None
     """Its hop in the chain of the same answer."""
+    beside: bool = False
+    """Whether it runs too where the first route of its device does, as one of several steps."""
 
     @property
     def steps(self) -> tuple[str, ...]:

@@ -147,18 +147,20 @@ def _device_line(native: NativeFunction, found: Sequence[Route]) -> CardLine:
 
 
 def device_note(found: Sequence[Route]) -> str:
-    """The library of a device's first route, its last short condition, and the other ways."""
+    """The library of a device's first route, its last short condition, and another step of it or
+    way beside it."""
     route, parts = found[0], []
     if route.note:
         is_vendor = route.kind in ("library", "graph", "metal")
         parts.append(_of_vendor(route.note) if is_vendor else route.note)
     parts.append(_when(route.conditions))
-    names = dict.fromkeys(one.steps[-1] for one in found)
-    names.pop(route.steps[-1])
-    if names:
-        parts.append(f"else {next(iter(names))}")
-    if len(names) > 1:
-        parts.append(f"{len(names) - 1} more")
+    words: dict[str, str] = {}
+    for one in found:
+        words.setdefault(one.steps[-1], "with" if one.beside else "else")
+    words.pop(route.steps[-1])
+    others = sorted(words, key=lambda name: words[name] == "else")
+    parts += [f"{words[name]} {name}" for name in others[:1]]
+    parts += [f"{len(others) - 1} more"] * (len(others) > 1)
     return " · ".join(filter(None, parts))
 
 

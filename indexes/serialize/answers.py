@@ -143,7 +143,7 @@ shape(
     " dtypes choices work folded continues? again",
 )
 shape(Choice, "text arm path line")
-shape(Route, "device kind symbol path line end_line via conditions confidence hop note")
+shape(Route, "device kind symbol path line end_line via conditions confidence hop note beside")
 shape(Way, "symbol path line")
 shape(Card, "schema kind path line lines")
 shape(CardLine, "label text path=location.path line=location.line note opens key")

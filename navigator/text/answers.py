@@ -265,7 +265,8 @@ def _other_routes(routes: Sequence[Route]) -> Iterator[str]:
     ends.pop(routes[0].steps[-1])
     for route in reversed(ends.values()):
         note = next((one for one in reversed(route.conditions) if len(one) < 30), "")
-        line = CardLine(route.device, " > ".join(("else", *route.steps[1:])), note=note)
+        word = "with" if route.beside else "else"
+        line = CardLine(route.device, " > ".join((word, *route.steps[1:])), note=note)
         row = _one_line(line, str(route.location), _ROOM)
         yield clean(f" {route.device:<{_LABEL - 1}}{row}")
 

@@ -112,6 +112,18 @@ class Order:
             return [o for o in passed if o not in computing and self._step(o, device) == step]
         return [o for o in passed if o in computing or self._step(o, device) == "dispatches"]
 
+    def beside(self, edge: Edge, device: str, defaults: Defaults) -> list[Edge]:
+        """The other edges of a body that lead to what computes and are usually passed where one
+        is; not those that its name means too."""
+        computing, calls = self._parts(edge.caller)
+        place = (edge.symbol, edge.line)
+        return [
+            one
+            for one in self._passed_with(edge, (*computing, *calls), device, defaults)
+            if (one.symbol, one.line) != place and edge.kind != "shader" != one.kind
+            if one in computing or self._step(one, device)
+        ]
+
     def _passed_with(
         self, edge: Edge, others: Iterable[Edge], device: str, defaults: Defaults
     ) -> list[Edge]:

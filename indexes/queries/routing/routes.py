@@ -90,11 +90,30 @@ class _Finder:
             return self._unseen(native, device)
         is_far = not found or found[0][3].guessed or found[0][0] >= min(ASIDE.values())
         instead = self._instead(native, device, found) if is_far or called else []
-        own = instead or [self._route(*one) for one in found[:_MOST]]
+        own = instead or self._routes(found)
         if own and not instead and (missing := self._missing_before(*found[0][1:3])):
             kernel = self._kernel(native, device)
             return self._none(native, device, self._lacks(missing, device), kernel)
         return own or inner or self._unseen(native, device)
+
+    def _routes(self, found: Sequence[_Found]) -> list[Route]:
+        """The routes of what was found; those marked that run where the first one does."""
+        beside = self._beside(*found[0][1:]) if found else frozenset()
+        return [
+            replace(self._route(*one), beside=not beside.isdisjoint(self._edges(*one[1:])))
+            for one in found[:_MOST]
+        ]
+
+    def _beside(self, walk: Walk, node: Node, end: End) -> frozenset[Edge]:
+        """The edges that are passed where a path is, in the bodies on it."""
+        prices, own = self.search.prices, self._edges(walk, node, end)
+        given = ((edge, prices.given.inside(walk, edge.caller)) for edge in own)
+        around = (prices.order.beside(edge, walk.device, here) for edge, here in given)
+        return frozenset(one for edges in around for one in edges).difference(own)
+
+    def _edges(self, walk: Walk, node: Node, end: End) -> list[Edge]:
+        edges = (*(step.why for step in self.search.way(walk, node)), end.edge)
+        return [one for one in edges if isinstance(one, Edge)]
 
     def _missing_before(self, walk: Walk, node: Node) -> str:
         """The operator without a kernel of which a view is made that a path goes on from:

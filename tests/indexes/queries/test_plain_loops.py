@@ -8,6 +8,7 @@ import pytest
 
 from indexes import Index
 from indexes.linking.graph import Graph, Node
+from indexes.queries.card import device_note
 from tests.indexing import grown, usual
 from tests.tree_marks import NATIVE
 
@@ -435,6 +436,16 @@ def test_what_is_copied_at_the_end_is_not_what_an_out_computes(index: Index) -> 
 
 def test_what_multiplies_comes_before_what_lays_out_its_columns(index: Index) -> None:
     assert usual(index, "as_columns").symbol.endswith("multiply_step")
+
+
+def test_a_step_before_or_after_the_answer_is_said_to_run_with_it(index: Index) -> None:
+    found = [one for one in index.routes("as_columns") if one.device == "CPU"]
+    ends = [(one.symbol.rpartition("::")[2], one.beside) for one in found]
+    assert ends == [("multiply_step", False), ("im2col_step", True)]
+    assert device_note(found) == "cblas_sgemm · with im2col_step"
+    ways = [one for one in index.routes("pooled") if one.device == "CPU"]
+    assert [one.beside for one in ways] == [False, False]
+    assert device_note(ways) == "is_small(self) · else wide_step"
 
 
 def test_of_kernels_that_are_given_to_be_launched_the_last_is_the_answer(index: Index) -> None:
