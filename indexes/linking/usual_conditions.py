@@ -319,10 +319,17 @@ def _atom(text: str, device: str) -> bool | None:
     return not value if value is not None and _DIFFERS.search(text) else value
 
 
+_BOUNDED = regex(r"<=?\s*(?:\d{2,}|(?:\w+::)*[A-Z][A-Z\d_]+)\s*(?:$|\)|\|\|)")
+"""Compares with a number or a constant; a product, ``65535 * 32``, is a limit of hardware."""
+
+
 def leans_to(condition: str, device: str, defaults: Defaults) -> bool:
-    """Whether most parts of a conjunction usually hold, as for a fast path with many conditions."""
-    held = [holds(one, device, defaults) for one in _joint_parts(_HEAD.sub("", condition))]
-    return len(held) > 2 and 2 * held.count(True) > len(held)
+    """Whether most parts of a conjunction usually hold, and none asks for few elements, as for a
+    fast path with many conditions."""
+    parts = _joint_parts(_HEAD.sub("", condition))
+    held = [holds(one, device, defaults) for one in parts]
+    is_for_few = any(_BOUNDED.search(p) for p, h in zip(parts, held, strict=True) if h is None)
+    return len(held) > 2 and 2 * held.count(True) > len(held) and not is_for_few
 
 
 def _joint_parts(text: str) -> list[str]:

@@ -261,6 +261,9 @@ def test_what_nothing_reaches_is_never_taken() -> None:
     [
         ("if (x.is_contiguous() && (y.is_contiguous() && fits(x)))", True),
         ("if (x.is_contiguous() && fits(x))", False),  # too few to tell
+        ("if (canUse32Bit(x) && canUse32Bit(y) && x.numel() <= 16)", False),
+        ("if ((n < at::GRAIN_SIZE || alone()) && canUse32Bit(x) && canUse32Bit(y))", False),
+        ("if (n < 65535 * 32 && canUse32Bit(x) && canUse32Bit(y))", True),
         ("if (x.is_contiguous() && fits(x) && fits(y))", False),
         ("if (x.is_contiguous() && y.is_contiguous() && x.is_complex())", True),
         ("if (fits(x) || (x.is_contiguous() && y.is_contiguous() && fits(y)))", False),
