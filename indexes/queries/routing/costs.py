@@ -70,6 +70,8 @@ _FORMS = {"1": 2.0, "2": -5.0, "3": 2.0}
 """The forms of an operator for one, two and three dimensions: images are usual."""
 _GRADIENT = 5.0
 """An operator for gradients, in one that is for none."""
+_UNDIFFERENTIABLE = 5.0
+"""An operator without a gradient, in one with a formula."""
 _ASKS = 5.0
 """An operator that makes no tensor, as ``item``."""
 _AGAIN = 4.0
@@ -169,12 +171,21 @@ class Prices:
         price += _ASKS * self.works.answers_alone(lower.full_name)
         price += _GRADIENT * ("backward" in lower.name and "backward" not in walk.native.name)
         within = self.facts.native(walk.operator[step.upper])
+        price += _UNDIFFERENTIABLE * (within is not None and self._ends_gradient(lower, within))
         family = walk.native.python_module or (within and within.python_module)
         is_foreign = family not in (None, lower.python_module)
         base = walk.base[step.upper]
         if is_foreign or not share_name(base, lower.name) or self._is_word_of(lower, base, walk):
             price += 1.0 * is_foreign + self._parts_price(lower, step, walk)
         return price
+
+    def _ends_gradient(self, lower: NativeFunction, within: NativeFunction) -> bool:
+        """Whether an operator has no gradient in one with a formula for its own: it only selects or
+        compares, as ``nonzero`` in ``linalg_matrix_exp``. It makes indices of sparse tensors."""
+        entries = [self.facts.derivative(one.full_name)[0] for one in (lower, within)]
+        has_nodes = [one and any(made.grad_fn for made in one.sets) for one in entries]
+        ends = entries[0] is not None and not has_nodes[0] and bool(has_nodes[1])
+        return ends and "sparse" not in within.name
 
     def _is_word_of(self, lower: NativeFunction, base: str, walk: Walk) -> bool:
         """Whether an elementwise operator is a word in the name of another kind: ``rnn_relu_cell``.

@@ -97,6 +97,14 @@ YAML = """
 
 - func: batched(Tensor self) -> Tensor
 
+- func: places_of(Tensor self) -> Tensor
+  dispatch:
+    CPU: places_of_cpu
+
+- func: power_of(Tensor self) -> Tensor
+  dispatch:
+    CPU: power_of_cpu
+
 - func: flat_sine(Tensor self) -> Tensor
   dispatch:
     CUDA: flat_sine_cuda
@@ -309,6 +317,13 @@ Tensor batched(const Tensor& self) {
       [&](auto _) { rows_generic(self); });
   return self;
 }
+Tensor places_of_cpu(const Tensor& self) { wide_step(self); return self; }
+Tensor power_of_cpu(const Tensor& self) {
+  rows_between(self);
+  Tensor places = at::places_of(self);
+  return self;
+}
+static void rows_between(const Tensor& self) { at::doubled(self); }
 Tensor spread_backward(const Tensor& self) { wide_step(self); return self; }
 Tensor pooled(const Tensor& self) {
   if (is_small(self)) {
@@ -317,6 +332,13 @@ Tensor pooled(const Tensor& self) {
   return at::spread_backward(self);
 }
 }
+"""
+DERIVATIVES = """
+- name: places_of(Tensor self) -> Tensor
+  output_differentiability: [False]
+
+- name: power_of(Tensor self) -> Tensor
+  self: grad
 """
 FACTORIES = f"""
 namespace at::native {{
@@ -370,7 +392,10 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         "Plain.cpp": KERNELS + BRANCHES + FACTORIES,
         "cuda/Plain.cu": CUDA_KERNELS,
     }
-    with grown(tmp_path_factory, {NATIVE + path: text for path, text in files.items()}) as index:
+    texts = {NATIVE + path: text for path, text in files.items()}
+    with grown(
+        tmp_path_factory, {**texts, "tools/autograd/derivatives.yaml": DERIVATIVES}
+    ) as index:
         yield index
 
 
@@ -471,6 +496,10 @@ def test_of_templates_the_one_for_float_is_usual(index: Index, operator: str) ->
 
 def test_what_runs_without_a_library_comes_after_what_calls_it(index: Index) -> None:
     assert usual(index, "batched").symbol.endswith("rows_at_once")
+
+
+def test_what_has_no_gradient_is_not_what_computes_an_operator_with_a_formula(index: Index) -> None:
+    assert "doubled" in [one.symbol for one in usual(index, "power_of").via]
 
 
 def test_an_operator_for_gradients_is_not_what_another_is_for(index: Index) -> None:
