@@ -32,7 +32,7 @@ _NEVER = regex(
     r"|\s>=?\s.*numeric_limits|\bCU\w+_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
-    r"defined\(\)|\bnumel\(\)$|(?:\bsize\(\w+\)|sizes(?:\(\))?\)*\[\w+\])\s*>\s*1\b|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\b(?!dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|(?<!non)_contiguous\w*+(?!(?:\(\))?\)*(?:\.|->))|isFloatingType"
+    r"defined\(\)|\bnumel\(\)$|(?:\bsize\(\w+\)|sizes(?:\(\))?\)*\[\w+\])\s*>\s*1\b|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\b(?!dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|(?<!non)_contiguous(?:_or_\w+)?\b(?!(?:\(\))?\)*(?:\.|->))|isFloatingType"
     r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b|\b(?:nnz|[MNn]|n_?values)\s*>\s*0\b|\bis_same_v<(?:\w+,\s*float|(?P<of>\w+),\s*(?:at::)?opmath_type<(?P=of)>)>"
     r"|\bbatchCount\([^()]*\)\s*[!=]=\s*1\b|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
