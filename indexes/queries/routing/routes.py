@@ -363,7 +363,7 @@ class _Finder:
         """Whether the other branch of a step's condition also always leads on."""
         steps = self.works.graph.down(step.upper)
         lower = {one.why: one.lower for one in steps if isinstance(one.why, Edge)}
-        beside = self._beside(choice, lower, device)
+        beside = self._in_other_branch(choice, lower, device)
         leading = [one for one in beside if self._always_leads(lower[one], ahead)]
         return bool(self._other_arm(choice, choices, leading, device))
 
@@ -372,11 +372,13 @@ class _Finder:
     ) -> list[Edge]:
         """The edges in the other branch of one of some conditions, if one of them is usually
         passed there."""
-        ways = self._beside(choice, edges, device)
+        ways = self._in_other_branch(choice, edges, device)
         given = arms_of(one for one in choices if one != choice) | {other_arm(choice)}
         return list(ways) if is_always(list(ways.values()), given) else []
 
-    def _beside(self, choice: Choice, edges: Iterable[Edge], device: str) -> dict[Edge, Arms]:
+    def _in_other_branch(
+        self, choice: Choice, edges: Iterable[Edge], device: str
+    ) -> dict[Edge, Arms]:
         """The edges in the other branch of a condition, with those of their branches that are not
         usually taken."""
         ways: dict[Edge, Arms] = {}
