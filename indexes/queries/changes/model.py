@@ -34,16 +34,17 @@ class Change:
     """The first overload; its in-place and out variants belong to the change."""
     gap: Gap | None = None
     """The gap that it closes, if any."""
-    wanted: str = ""
-    """The requested id."""
     bare: bool = False
     """Whether it was requested by a name without module, which may mean several things."""
 
     @property
     def id(self) -> str:
-        """Its id in a tree, that of its gap: ``kernel/MPS/gcd``."""
+        """Its id in a tree, that of its gap: ``kernel/MPS/gcd``. A gap of several keys is called by
+        the first."""
         key = f"{self.key}/" if self.key else ""
-        return self.gap.id if self.gap else self.wanted or f"{self.kind}/{key}{self.name}"
+        if self.gap and self.key in ("", *self.gap.keys[:1]):
+            return self.gap.id
+        return f"{self.kind}/{key}{self.name}"
 
     @property
     def why(self) -> str:

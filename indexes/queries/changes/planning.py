@@ -58,6 +58,8 @@ class Changes:
         if gap := find_gap(self._index, wanted, self.tree):
             return self.plan(change_of(gap))
         key, op = self._key_and_op(rest)
+        if op is None and key and (found := self._of_another_library(rest)):
+            return self._of_library(found, kind, key)
         if op is None:
             ids = [gap.id for gap in self._gaps(kind)]
             raise NotFound(f"no gap of this tree has the id {wanted}", near(wanted, ids, 5))
@@ -120,6 +122,11 @@ class Changes:
             text = f"{name} is not in native_functions.yaml: of it only a kernel can be planned"
             raise UsageError(f"{text}; `torchnav contribute {name}` lists its places")
         return self.plan(Change(kind, name, _title(kind, key, name), key))
+
+    def _of_another_library(self, rest: str) -> str:
+        """The operator at the end of an id, if a TORCH_LIBRARY block defines it; else empty."""
+        found = self._index.resolve(rest.rpartition("/")[2]).overloads
+        return next((one for one in found if one not in self.tree.natives), "")
 
     def _documented(self, name: str) -> bool:
         """Whether a name without a definition here has a docstring or page."""

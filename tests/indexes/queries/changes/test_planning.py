@@ -68,6 +68,13 @@ def test_words_of_changes(changes: Changes, word: str, expected: str) -> None:
     assert again.change == plan.change
 
 
+def test_each_key_of_a_gap_has_its_own_id(answer: GapList, changes: Changes) -> None:
+    gap = next(one for one in answer.gaps if one.kind == "kernel" and len(one.keys) > 1)
+    plan = changes.of_op(gap.name, gap.keys[1])
+    assert plan.change.id == f"kernel/{gap.keys[1]}/{gap.name}"
+    assert plan.change.why == gap.rule
+
+
 def test_a_word_of_no_change_is_wrong_usage(changes: Changes) -> None:
     with pytest.raises(UsageError, match="nonsense"):
         changes.of_op("lonely", "nonsense")
