@@ -183,10 +183,12 @@ def _library(new: NewKernel) -> Iterator[ChangeStep]:
     if new.rows or new.stub:
         return
     word = re.compile(rf"(?<![A-Za-z0-9]){re.escape(new.near.base)}(?![A-Za-z0-9])")
+    named = re.compile(rf'(?<=[":]){re.escape(new.model.op)}(?=")')
     for path, line in new.tree.store.query(_REGISTERED, (new.model.op, new.model.key)):
         where = registration(new.tree, path, line)
         lines = new.tree.lines(path, where.line, where.end_line)
-        code = inserted(new.tree, where, [word.sub(new.base, text) for text in lines])
+        own = [word.sub(new.base, named.sub(new.op, text)) for text in lines]
+        code = inserted(new.tree, where, own)
         place = Location(path, where.end_line)
         what = f"register {new.symbol}, below that of {new.near.base}"
         yield ChangeStep("add", place, what, code, "the block is for this key", where)

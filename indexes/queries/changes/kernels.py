@@ -10,7 +10,7 @@ from itertools import count, islice
 from typing import NamedTuple
 
 from indexes.linking.facts import Edge
-from indexes.linking.graph import Graph, Node, Step, device_of_key
+from indexes.linking.graph import DEVICES, Graph, Node, Step, device_of_key
 from indexes.linking.usual_conditions import condition_of, taken
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import entries, kernel_source, kernel_tests, outside
@@ -155,9 +155,12 @@ def _of_composite(homes: KernelFiles, change: Change, op: str) -> Parts:
 
 def _lacking(tree: Tree, below: Sequence[Below], key: str, where: str) -> _Lacking:
     conditions: dict[str, str] = {}
+    own = next((one.op for one in below if _devices(tree, one.op) == {key}), "")
     for one in below:
         if _lacks(tree, one, key):
-            conditions.setdefault(one.op, one.condition)
+            only = own and _devices(tree, one.op) == {"CPU"}
+            apart = f"tensors are on the CPU ({own} is for {key} alone)" if only else ""
+            conditions.setdefault(one.op, one.condition or apart)
     left = [one.op for one in below if where and _is_refused(tree, one.op)]
     usual = [name for name, condition in conditions.items() if not condition] + left
     rare = [(name, condition) for name, condition in conditions.items() if condition][:_ALSO]
@@ -182,7 +185,10 @@ def _without_lacking(
         return Parts((), missing=notes, there=place, title=text)
     parts = _of_operator(homes, op, key)
     note = ChangeStep("read", place, f"{text}: first find out what fails without a change")
-    steps = (note, *_overrides(homes, below, key), *parts.steps)
+    new, own = NewKernel(homes, op, key), parts.steps
+    if not outside.is_outside(homes, key) and new.votes and new.is_guess:  # of what may not be due
+        own, parts = tuple(_of_libraries(new)), replace(parts, neighbours=())
+    steps = (note, *_overrides(homes, below, key), *own)
     return replace(parts, steps=steps, missing=(*parts.missing, *notes))
 
 
@@ -269,6 +275,12 @@ def _lacks(tree: Tree, one: Below, key: str) -> bool:
     keys = tree.keys(one.op) | tree.library_keys(one.op)
     has = key in keys or _serves_all(tree, one.op, key)
     return "CPU" in keys and not has and not one.behind
+
+
+def _devices(tree: Tree, op: str) -> set[str]:
+    """The devices for which an operator has kernels; those of one alone are written for it."""
+    keys = tree.keys(op) | tree.library_keys(op)
+    return set() if any(one.startswith("Composite") for one in keys) else {*keys} & {*DEVICES}
 
 
 def _is_refused(tree: Tree, op: str) -> bool:

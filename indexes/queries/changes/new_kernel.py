@@ -201,18 +201,26 @@ class NewKernel:
         """The first lines of each function to write, or the macro use for one made by a macro. None
         if the existing kernel serves the key too."""
         if not self.rows and not self.stub:  # a TORCH_LIBRARY block registers it
-            head = _head_lines(self.tree, self.model.kernel)
-            return [tuple(_with_name(head, self.near.base, self.base))]
+            return [tuple(self._library_head())]
         if all(row.shared for row in self.rows) and not self.stub:
             return []
         rows = self.rows[:1] if self.stub else [row for row in self.rows if not row.shared]
         found = (self._head(row, self.symbol if self.stub else row.symbol) for row in rows)
         return list(dict.fromkeys(tuple(head) for head in found))
 
+    def _library_head(self) -> list[str]:
+        """The head of the model's function, renamed; by its own schema if that takes others."""
+        head, schemas = _head_lines(self.tree, self.model.kernel), self.tree.schemas
+        if _is_opened(head) and not _takes_as(schemas[self.op], schemas[self.model.op]):
+            return [plain_head(schemas[self.op], self.symbol)]
+        return _with_name(head, self.near.base, self.base)
+
     def _head(self, row: NewRow, symbol: str) -> list[str]:
         """The CPU kernel's head if written out, else the model's, renamed."""
         cpu = self.tree.kernels.get(row.native.full_name, {}).get("CPU")
-        own = None if self.stub else next(iter(cpu.definitions if cpu else ()), None)
+        is_scalar = cpu is not None and cpu.kind == "ufunc"  # the loop around it is generated
+        passed = not (self.stub or is_scalar)
+        own = next(iter(cpu.definitions if cpu and passed else ()), None)
         like = self._model_of(row)
         model = like.kernel
         if own and (own.kind == model.kind or self._is_structured(row.native)):
@@ -325,9 +333,11 @@ def plain_head(schema: Schema, symbol: str) -> str:
 
 
 def _head_lines(tree: Tree, definition: Definition) -> list[str]:
+    where, lines = definition.location, tree.lines_of(definition.location)
     found: list[str] = []
-    where = definition.location
-    for text in tree.lines_of(where):
+    if lines and lines[0].startswith(f"{definition.name}("):  # what it returns is above
+        found = tree.lines(where.path, where.line - 1, where.line - 1)
+    for text in lines:
         head, brace, _ = text.rstrip().partition("{")
         found.append(head + brace)
         if brace:

@@ -151,6 +151,8 @@ def test_a_kernel_that_a_library_block_registers_goes_beside_others_of_the_block
     assert {first.location.path, second.location.path} == {path}
     assert first.code[0].startswith("Tensor gelu(")
     assert '+  m.impl("gelu", TORCH_FN(gelu));' in second.code
+    draft, *_ = added(planned(small, "add.Tensor", "Vulkan")).code  # unlike sum, its model
+    assert draft == "Tensor add(const Tensor& self, const Tensor& other, const Scalar& alpha) {"
 
 
 def test_the_files_of_a_key_are_those_where_most_kernels_are_for_it(small: Tree) -> None:
@@ -202,11 +204,25 @@ COMPOSED = """
 - func: of_parts(Tensor self) -> Tensor
   dispatch:
     CPU: of_parts
+
+- func: parts_for_mps(Tensor self) -> Tensor
+  dispatch:
+    MPS: parts_for_mps
+
+- func: by_device(Tensor self) -> Tensor
 """
 COMPOSED_SOURCE = """
 #define TORCH_CHECK_NOT_IMPLEMENTED(cond, ...) TORCH_CHECK_WITH(cond, __VA_ARGS__)
 namespace at::native {
-Tensor of_parts(const Tensor& self) { return self; }
+Tensor
+of_parts(const Tensor& self) { return self; }
+Tensor parts_for_mps(const Tensor& self) { return self; }
+Tensor by_device(const Tensor& self) {
+  switch (choice(self)) {
+    case Choice::first: return at::of_parts(self);
+    case Choice::second: return at::parts_for_mps(self);
+  }
+}
 Tensor for_back_ends(const Tensor& self) { TORCH_CHECK_NOT_IMPLEMENTED(false, "not here"); }
 Tensor chooses(const Tensor& self) { return at::for_back_ends(self); }
 Tensor composed(const Tensor& self) {
@@ -218,7 +234,7 @@ Tensor composed(const Tensor& self) {
 TORCH_LIBRARY_IMPL(aten, Vulkan, m) { m.impl("for_back_ends", TORCH_FN(of_parts)); }
 TORCH_LIBRARY(other, m) { m.def("composed_run(Tensor self) -> Tensor"); }
 TORCH_LIBRARY_IMPL(other, Metal, m) { m.impl("composed_run", of_parts); }
-TORCH_LIBRARY_IMPL(aten, Metal, m) { m.impl("abs", TORCH_FN(of_parts)); }
+TORCH_LIBRARY_IMPL(aten, Metal, m) { m.impl("abs.out", TORCH_FN(of_parts)); }
 }
 """
 
@@ -233,6 +249,7 @@ def test_what_a_composite_calls_in_another_case_alone_is_a_note(
         plans = {key: planned(Tree(index), "composed", key) for key in ("MPS", "Vulkan", "Metal")}
         there = Changes(index).of_op("other::composed_run", "Metal")
         other = Changes(index).of_op("other::composed_run", "Vulkan")
+        assert Changes(index).of_id(other.change.id) == other
         with pytest.raises(UsageError, match=r"is not in native_functions\.yaml"):
             Changes(index).of_op("other::composed_run", "docs")
     assert there.there
@@ -246,6 +263,23 @@ def test_what_a_composite_calls_in_another_case_alone_is_a_note(
     assert "for_back_ends, which it reaches, has its Vulkan kernel here" in whats["Vulkan"]
     assert "for_back_ends, which it reaches, is for back ends to register" in whats["Metal"]
     assert any(one.startswith("other::composed_run has its Metal") for one in whats["Metal"])
+    assert {step.action for step in plans["Metal"].steps} == {"read"}  # its file would be a guess
+
+
+def test_drafts_name_the_operator_as_its_own_schema_does(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / YAML).write_text((TREE / YAML).read_text() + COMPOSED)
+    (tree_copy / NATIVE / "Composed.cpp").write_text(COMPOSED_SOURCE)
+    with opened(tree_copy, cache) as index:
+        tree = Tree(index)
+        library, plain = planned(tree, "sigmoid", "Metal"), planned(tree, "of_parts", "MPS")
+        chosen = planned(tree, "by_device", "MPS")
+    drafts = [line for step in library.steps for line in step.code if "m.impl" in line]
+    assert any("+" in line and '"sigmoid"' in line for line in drafts)  # its model is abs.out
+    assert added(plain).code[0] == "Tensor"  # what it returns is on the line above its name
+    assert chosen.there
+    (note,) = chosen.missing
+    assert "of_parts has no MPS kernel" in note
+    assert "parts_for_mps is for MPS alone" in note
 
 
 def test_rows_of_tables_that_expect_a_failure_are_removed(changes: Changes) -> None:
