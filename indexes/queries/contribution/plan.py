@@ -22,6 +22,7 @@ from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.kin import called_by, in_library
 from indexes.queries.contribution.likely import defines, will_change
 from indexes.queries.contribution.operator_places import OperatorPlaces
+from indexes.queries.contribution.python_siblings import calling
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.contribution.steps import Step, by_interest, each_place, first_of_files
 from indexes.queries.corpus import Corpus
@@ -187,7 +188,12 @@ class Contributions:
         )
         calls = card.calls if card and card.answer.kind == "class" else ()
         facts = self._index.facts
-        return [*own, *listed, *in_library(facts, last), *called_by(facts, calls), *tables]
+        around = [*in_library(facts, last), *called_by(facts, calls)]
+        if any(step.role == "function" for step in own):
+            around += [
+                Step("caller", *one) for one in calling(self._index, self._corpus, match.text)
+            ]
+        return [*own, *listed, *around, *tables]
 
     def _is_file(self, path: str) -> bool:
         try:
@@ -315,12 +321,17 @@ class Contributions:
             yield name, OperatorTests((), (), found)
 
     def _of_files(self, steps: Sequence[Step]) -> Iterator[tuple[str, OperatorTests]]:
-        """The test files named after the modules or packages of some places."""
-        for path in dict.fromkeys(s.location.path for s in steps if s.role in ("python", "table")):
+        """The test files named after the modules or packages of some places: all in one turn, as
+        they are of no test of what changes."""
+        found: dict[str, str] = {}
+        for path in (s.location.path for s in steps if s.role in ("python", "table")):
             for word in PurePosixPath(path).with_suffix("").parts[-1:-3:-1]:
                 test = f"test/test_{word.lstrip('_')}.py"
                 if path.startswith("torch/") and self._index.source.holds(test):
-                    yield path, OperatorTests((), (), (self.suite.at(Location(test, 0)),))
+                    found.setdefault(test, path)
+        if found:
+            named = tuple(self.suite.at(Location(test, 0)) for test in found)
+            yield next(iter(found.values())), OperatorTests((), (), named)
 
     def _of_exporters(
         self, name: str, steps: Sequence[Step]
@@ -335,8 +346,12 @@ class Contributions:
     def _naming(self, name: str, path: str) -> tuple[Selection, ...]:
         """The tests that name something, and those with similar paths."""
         words = (re.split(r"\W+", name)[-1],)
-        found = [*self.mentions.naming(words, path, _TEST_FILES), *self.mentions.near(path, 2)]
-        return tuple({one.path: one for one in reversed(found)}.values())[::-1]
+        found = [*self.mentions.naming(words, path, _TEST_FILES)]
+        found.sort(key=lambda one: one.names == (one.path,))  # what lists it, after tests of it
+        first: dict[str, Selection] = {}
+        for one in (*found, *self.mentions.near(path, 2)):
+            first.setdefault(one.path, one)
+        return tuple(first.values())
 
     def _changes(self, step: Step) -> Changes:
         where = step.location

@@ -1,4 +1,5 @@
-"""Related Python code of an operator: functions of its name for other tensors, and type stubs."""
+"""Related Python code of an operator or function: functions of its name for other tensors, type
+stubs, and the few modules that call it."""
 
 from __future__ import annotations
 
@@ -9,7 +10,10 @@ from typing import NamedTuple
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+from indexes.queries.corpus import Corpus
 from indexes.queries.index import Index
+from indexes.queries.python_names.callers import CALLS, PythonUses
+from indexes.queries.python_names.finding import finder_of
 from indexes.queries.python_names.public import definitions, public_names
 
 _TYPES = ("i", "i.in")
@@ -18,6 +22,8 @@ _TYPES = ("i", "i.in")
 
 _CALL = regex(r"\b(\w+)\.(\w+)\b")
 _IMPORTED = regex(r"import (\S+) as (\w+)")
+_MOST_CALLERS = 3
+"""With more calling files, a function belongs to none of them."""
 _STATEMENT = 3
 """Most lines of a statement that makes a function."""
 
@@ -36,6 +42,22 @@ def namesakes(index: Index, name: str) -> Iterator[SiblingPlace]:
     for public, where in definitions(named, index).items():
         if where:
             yield SiblingPlace(public, where, f"{public} bears the name of the operator")
+
+
+def calling(index: Index, corpus: Corpus, name: str) -> list[SiblingPlace]:
+    """The functions of public modules that call a Python function, one per file, if few files do:
+    they take the same arguments and say the same of them, as ``torch.nn.GaussianNLLLoss`` does."""
+    finder = finder_of(index)
+    found = finder.names.find(name)
+    first: dict[str, SiblingPlace] = {}
+    for use in PythonUses(finder, corpus).of(found, name, ("python",)).found if found else ():
+        path, (around, line) = use.location.path, use.around
+        if path.startswith("torch/") and "/_" not in path and use.rule == CALLS:
+            rule = f"calls {name} at line {use.location.line}"
+            first.setdefault(path, SiblingPlace(around, Location(path, line), rule))
+    if found:
+        first.pop(found.path, None)
+    return list(first.values()) if len(first) <= _MOST_CALLERS else []
 
 
 def called_privately(index: Index, where: Location, name: str) -> Iterator[SiblingPlace]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import NamedTuple
@@ -19,6 +19,7 @@ from indexes.readers.python.references import Use, read_imports, uses_of
 
 KINDS = ("python", "test")
 """The kinds of files that are searched."""
+CALLS = "calls it"
 
 
 class PythonUse(NamedTuple):
@@ -49,16 +50,17 @@ class PythonUses:
         self._corpus = corpus
         self._find = cache(finder.names.find)
 
-    def of(self, target: Found, asked: str) -> Uses:
+    def of(self, target: Found, asked: str, kinds: Sequence[str] = KINDS) -> Uses:
         """The uses of a definition, under any name from an import or assignment.
 
         Parameters:
             target: The definition.
             asked: The requested name, whose last part may differ.
+            kinds: The kinds of files to search.
         """
         words = {name.rpartition(".")[2] for name in (target.name, asked)}
         uses = Uses()
-        for kind in KINDS:
+        for kind in kinds:
             for path in self._corpus.paths(kind):
                 data = self._corpus.text(path)
                 if any(_holds(data, word.encode()) for word in words):
@@ -97,7 +99,7 @@ class _File:
         }
 
     def _add(self, use: Use, target: Found, uses: Uses) -> None:
-        how = "calls it" if use.called else "uses it"
+        how = CALLS if use.called else "uses it"
         if not use.name.startswith("."):
             if self._can_be(use, target) and self._is(self._find(use.name), target):
                 self._note(use, how, "exact", uses)
