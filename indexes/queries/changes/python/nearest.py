@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
+from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.contribution.neighbours import neighbours
 from indexes.queries.gaps.tree import Tree
@@ -42,7 +43,9 @@ def nearest(tree: Tree, op: str, having: Collection[str], limit: int = 5) -> tup
     file of the kernel and kind of OpInfo."""
     own = tree.natives[op].name
     others = sorted(name for name in having if name in tree.overloads and name != own)
-    known = [tree.overloads[name][0] for name in others]  # in an order: those alike stay in it
+    every = [tree.overloads[name][0] for name in others]  # in an order: those alike stay in it
+    # what is registered in place is made of the functional one: a model for others in place alone
+    known = [one for one in every if _is_in_place(tree, one) == _is_in_place(tree, op)] or every
     found = neighbours(tree.schemas[op], [tree.natives[one] for one in known], _CANDIDATES)
     scored = [(one.likeness + _bonus(tree, op, one.native.full_name), one.native) for one in found]
     scored.sort(key=lambda pair: -pair[0])
@@ -56,6 +59,10 @@ def _is_like(tree: Tree, op: str, likeness: float, other: NativeFunction) -> boo
     kinds = (_is_pointwise, _is_random)
     same = all(kind(tree, op) == kind(tree, other.full_name) for kind in kinds)
     return same and likeness - _BOTH_POINTWISE >= _LITTLE
+
+
+def _is_in_place(tree: Tree, op: str) -> bool:
+    return tree.schemas[op].kind is SchemaKind.INPLACE
 
 
 def _is_pointwise(tree: Tree, op: str) -> bool:

@@ -43,3 +43,19 @@ def test_a_model_for_a_random_operator_is_random(tree_copy: Path, cache: Path) -
     with opened(tree_copy, cache) as index:
         found = nearest(Tree(index), "drawn", {"drawer", "tossed"})
     assert [(one.name, one.is_like) for one in found] == [("tossed", False), ("drawer", False)]
+
+
+_IN_PLACE = """
+- func: spread(Tensor self, int dim, Tensor index) -> Tensor
+
+- func: spread_all_(Tensor(a!) self, int dim, Tensor index) -> Tensor(a!)
+"""
+
+
+def test_what_works_in_place_is_no_model_for_what_does_not(tree_copy: Path, cache: Path) -> None:
+    path = tree_copy / YAML
+    path.write_text(path.read_text() + _IN_PLACE)
+    with opened(tree_copy, cache) as index:
+        tree = Tree(index)
+        assert [one.name for one in nearest(tree, "spread", {"spread_all_", "relu"})] == ["relu"]
+        assert [one.name for one in nearest(tree, "spread", {"spread_all_"})] == ["spread_all_"]
