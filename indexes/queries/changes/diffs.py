@@ -25,13 +25,12 @@ class Edit(NamedTuple):
 
 
 def replaced(tree: Tree, where: Location, lines: Sequence[str]) -> tuple[str, ...]:
-    last = max(where.line, where.end_line)
-    return edited(tree, where.path, [Edit(where.line, last, tuple(lines))])
+    return edited(tree, where.path, [Edit(where.line, _last(where), tuple(lines))])
 
 
 def inserted(tree: Tree, after: Location, lines: Sequence[str]) -> tuple[str, ...]:
     """The diff that inserts ``lines`` after a place; with line 0 at the top."""
-    last = max(after.line, after.end_line)
+    last = _last(after)
     return edited(tree, after.path, [Edit(last + 1, last, tuple(lines))])
 
 
@@ -40,27 +39,36 @@ def removed(tree: Tree, where: Location) -> tuple[str, ...]:
 
 
 def joined(tree: Tree, steps: Iterable[ChangeStep]) -> tuple[ChangeStep, ...]:
-    """Steps that remove rows, with neighbouring ones merged, since their contexts would overlap."""
+    """Steps that remove rows, with those near each other merged, since their contexts would
+    overlap: for whatever reason each goes, all must apply."""
     groups: list[list[ChangeStep]] = []
     for step in steps:
-        if groups and _are_near(groups[-1][-1], step):
-            groups[-1].append(step)
+        near = next(
+            (some for some in groups if any(_are_near(tree, one, step) for one in some)), None
+        )
+        if near:
+            near.append(step)
         else:
             groups.append([step])
     return tuple(_one(tree, group) if len(group) > 1 else group[0] for group in groups)
 
 
-def _are_near(one: ChangeStep, other: ChangeStep) -> bool:
-    both = one.action == other.action == "remove" and one.what == other.what
-    where, end = other.location, max(one.location.line, one.location.end_line)
-    near = where.path == one.location.path and end < where.line <= end + _CONTEXT
-    return both and near and bool(one.code and other.code)
+def _are_near(tree: Tree, one: ChangeStep, other: ChangeStep) -> bool:
+    """Whether both remove just their own lines, and these are near each other."""
+    first, second = sorted((one.location, other.location))
+    near = first.path == second.path and second.line <= _last(first) + _CONTEXT
+    both = near and one.action == other.action == "remove"
+    return both and all(step.code == removed(tree, step.location) for step in (one, other))
+
+
+def _last(where: Location) -> int:
+    return max(where.line, where.end_line)
 
 
 def _one(tree: Tree, group: Sequence[ChangeStep]) -> ChangeStep:
-    places = [step.location for step in group]
-    edits = [Edit(one.line, max(one.line, one.end_line), ()) for one in places]
-    what = f"{group[0].what} ({len(group)} rows)"
+    places = sorted({step.location for step in group})
+    edits = [Edit(one.line, _last(one), ()) for one in places]
+    what = f"{group[0].what} ({len(places)} rows)"
     return replace(group[0], what=what, code=edited(tree, places[0].path, edits))
 
 

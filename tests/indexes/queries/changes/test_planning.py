@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -106,10 +107,13 @@ def test_every_face_shows_the_steps(changes: Changes) -> None:
 
 def test_rows_beside_each_other_go_in_one_step(changes: Changes) -> None:
     path = "aten/src/ATen/native/native_functions.yaml"
-    places = [Location(path, line) for line in (1, 2, 9)]
+    places = [Location(path, line) for line in (1, 9, 2)]
     steps = [ChangeStep("remove", one, "Remove it.", removed(changes.tree, one)) for one in places]
+    steps[2] = replace(steps[2], what="Remove that too.")
     first, alone = joined(changes.tree, steps)
     assert first.what == "Remove it. (2 rows)"
     gone = [line[1:] for line in first.code[2:] if line.startswith("-")]
     assert gone == changes.tree.lines(path, 1, 2)
-    assert alone == steps[2]
+    assert alone == steps[1]
+    apart = replace(steps[2], code=())  # not an exact edit of its lines
+    assert joined(changes.tree, [steps[0], apart]) == (steps[0], apart)
