@@ -167,7 +167,10 @@ class _Comparison:
         elif native:
             names = list(self._at_entry(native.location)) or names
         for name in names:
-            self.starts.append(Start(impacts.facts.operator(name, side), rule))
+            node = impacts.facts.operator(name, side)
+            of_rows = impacts.facts.keys.of_rows
+            keys = of_rows(name, one.keys) if one.keys and side == "schema" else None
+            self.starts.append(Start(replace(node, keys=keys), rule))
 
     def _at_entry(self, where: Location) -> list[str]:
         try:

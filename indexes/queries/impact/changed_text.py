@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
@@ -20,6 +20,8 @@ from indexes.source.source import Source
 
 _ENTRY = regex(r"(?m)^- (?:func|name):\s*([^\s(]+)\(")
 _FIELD = regex(r"^\s{2,4}([\w,. ]+):")
+_ROW = regex(r"(\w+(?:, *\w+)*): *([\w:]+)")
+"""Of a dispatch table, in words of one line: ``CPU, CUDA: gcd_out``."""
 
 
 class TextChange(NamedTuple):
@@ -31,6 +33,8 @@ class TextChange(NamedTuple):
     end_line: int
     detail: str
     """The changed fields; ``docstring``, or ``code and docstring``."""
+    keys: tuple[str, ...] = ()
+    """The dispatch keys that get another kernel, if nothing else of an entry changes."""
 
 
 # --------------------------------------------------------------------------------- YAML
@@ -45,8 +49,9 @@ def compare_yaml(old: str, new: str) -> list[TextChange]:
             found.append(TextChange("added", name, line, end, ""))
         elif before[name][2] != fields:
             was = before[name][2]
-            keys = [k for k in {**was, **fields} if was.get(k) != fields.get(k)]
-            found.append(TextChange("changed", name, line, end, ", ".join(keys)))
+            differ = [k for k in {**was, **fields} if was.get(k) != fields.get(k)]
+            keys = _new_kernels(was, fields) if differ == ["dispatch"] else ()
+            found.append(TextChange("changed", name, line, end, ", ".join(differ), keys))
     for name in before.keys() - after.keys():
         line, end, _ = before[name]
         found.append(TextChange("removed", name, line, end, ""))
@@ -62,6 +67,19 @@ def _entries(text: str) -> dict[str, tuple[int, int, dict[str, str]]]:
         line, block = line_of(at), text[at:end].rstrip()
         found[name] = (line, line + block.count("\n"), _fields(block))
     return found
+
+
+def _new_kernels(was: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """The dispatch keys with another kernel than before; none if a key has none any more, which no
+    longer shows in the tree."""
+    before, after = (_kernels(fields.get("dispatch", "")) for fields in (was, now))
+    is_wider = bool(before) and before.keys() <= after.keys()
+    return tuple(key for key, kernel in after.items() if kernel != before.get(key) and is_wider)
+
+
+def _kernels(text: str) -> dict[str, str]:
+    rows = _ROW.findall(text.partition("dispatch:")[2])
+    return {key.strip(): kernel for keys, kernel in rows for key in keys.split(",")}
 
 
 def _fields(block: str) -> dict[str, str]:

@@ -68,6 +68,11 @@ class KeySets:
         device = device_of_key(key) if key.startswith("Autograd") else ""
         return self.of_operator(op) & self.of_device(device)
 
+    def of_rows(self, op: str, keys: Iterable[str]) -> Keys | None:
+        """The backends on which some rows of an operator's dispatch table run; None if unknown."""
+        served = frozenset[str]().union(*(self.serving(op, key) for key in keys))
+        return served & self.of_operator(op) or None
+
     def _composite(self, op: str, key: str) -> Keys:
         rest = self.every - self.own(op)
         if key.endswith(_NESTED) and key.startswith("Composite"):

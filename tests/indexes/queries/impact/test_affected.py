@@ -10,6 +10,7 @@ import pytest
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.impact import Affected
 from indexes.queries.impact.affected import affected
+from indexes.queries.impact.changed_text import compare_yaml
 from indexes.queries.index import Index
 from tests.indexing import edit, opened, write
 from tests.repositories import begin, commit, git
@@ -117,6 +118,27 @@ def test_a_yaml_entry_with_the_fields_that_differ(repository: Path, answer: Answ
     assert (change.name, change.what, change.detail) == ("abs", "changed", "device_guard")
     assert _operators(found)["abs"][0] == "schema"
     assert any("_abs_cpu" in test.command for test in found.impact.tests)
+
+
+def test_a_new_row_of_a_dispatch_table_is_tested_on_its_own_device(
+    repository: Path, answer: Answer
+) -> None:
+    path = f"{NATIVE}/native_functions.yaml"
+    edit(repository, path, "    CPU: nonzero_cpu", "    CPU: nonzero_cpu\n    MPS: nonzero_cpu")
+    (reached,) = (one for one in answer().impact.operators if one.name == "nonzero")
+    assert reached.keys == ("MPS",)
+    edit(repository, path, "    CPU: nonzero_cpu", "    CPU: nonzero_other")
+    (reached,) = (one for one in answer().impact.operators if one.name == "nonzero")
+    assert {"CPU", "MPS"} <= {*reached.keys}
+
+
+def test_the_keys_whose_kernels_a_dispatch_table_changes() -> None:
+    entry = "- func: gcd(Tensor self) -> Tensor\n  dispatch:\n    CPU, CUDA: {}\n"
+    old, more = entry.format("gcd"), f"{entry.format('gcd')}    MPS: gcd\n"
+    for new, keys in ((more, ("MPS",)), (entry.format("other"), ("CPU", "CUDA"))):
+        (found,) = compare_yaml(old, new)
+        assert (found.detail, found.keys) == ("dispatch", keys)
+    assert not compare_yaml(more, old)[0].keys  # what is gone does not show in the tree
 
 
 def test_a_removed_function_counts_by_its_old_text(repository: Path, answer: Answer) -> None:
