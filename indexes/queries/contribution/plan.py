@@ -17,6 +17,7 @@ from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.lines import placed
 from indexes.model.vocabulary import Location, NativeFunction, SourceInfo
+from indexes.queries.changes.python.rows import on_page
 from indexes.queries.contribution.by_name import others_named, private
 from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.kin import called_by, in_library
@@ -179,7 +180,7 @@ class Contributions:
         card = self._index.python(match.text)
         rule = f"the page names {match.text}"
         pages = card.documents if card else ()
-        listed = (Step("docs", PurePosixPath(at.path).name, at, rule) for at in pages)
+        listed = [Step("docs", PurePosixPath(at.path).name, at, rule) for at in pages]
         last = match.text.rpartition(".")[2]
         own = _places_of(match.hits)
         modules = filter(defines, {step.location.path for step in own})
@@ -193,7 +194,16 @@ class Contributions:
             around += [
                 Step("caller", *one) for one in calling(self._index, self._corpus, match.text)
             ]
+        listed = listed or [*self._unlisted(match.text, own)]
         return [*own, *listed, *around, *tables]
+
+    def _unlisted(self, name: str, own: Iterable[Step]) -> Iterator[Step]:
+        """The page that lists the rest of the module, for a public name that is on none."""
+        if "._" not in name and any(step.role in ("function", "class") for step in own):
+            for one in on_page(self._tree, name, or_package=False):
+                page = PurePosixPath(one.location.path).name
+                rule = f"no page names {name}, and this one lists its module"
+                yield Step("docs", page, one.location, rule)
 
     def _is_file(self, path: str) -> bool:
         try:

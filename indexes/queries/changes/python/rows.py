@@ -189,12 +189,12 @@ def _arguments(node: _Function) -> list[ast.arg]:
     return [one for one in given if one.arg not in ("self", "cls")]
 
 
-def on_page(tree: Tree, name: str) -> Iterator[ChangeStep]:
+def on_page(tree: Tree, name: str, or_package: bool = True) -> Iterator[ChangeStep]:
     """A line on the page that lists most names of the module, in order; else of its package."""
     rows = list(tree.index.facts.python.of_kinds("page"))
     own = module = name.rpartition(".")[0]
     siblings = [(path, fact) for path, fact in rows if fact.target.rpartition(".")[0] == own]
-    while module.count(".") > 1 and not siblings:
+    while or_package and module.count(".") > 1 and not siblings:
         module = module.rpartition(".")[0]
         siblings = [(path, fact) for path, fact in rows if fact.target.startswith(f"{module}.")]
     pages = Counter(path for path, _ in siblings)

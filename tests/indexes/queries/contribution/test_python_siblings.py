@@ -40,6 +40,13 @@ class SmoothLoss:
     def forward(self, input, target):
         return F.smooth_loss(input, target)
 """
+_PAGE = """
+.. currentmodule:: torch.nn.functional
+
+.. autosummary::
+    relu
+    softmax
+"""
 _TEST = """import torch.nn.functional as F
 
 
@@ -58,10 +65,13 @@ def test_the_module_that_calls_a_function_and_the_tests_of_it_come_with_it(
     with (tree_copy / "torch/nn/functional.py").open("a") as file:
         file.write(_FUNCTION)
     (tree_copy / "torch/nn/modules/loss.py").write_text(_MODULE)
+    (tree_copy / "docs/source/nn.functional.rst").write_text(_PAGE)
     (tree_copy / "test/test_losses.py").write_text(_TEST)
     (tree_copy / "test/test_functional.py").write_text(_LISTING)
     with opened(tree_copy, cache) as index:
         found = Contributions(index).of("torch.nn.functional.smooth_loss", histories=0)
     (caller,) = (step for step in found.steps if step.role == "caller")
     assert (caller.location.path, caller.location.line) == ("torch/nn/modules/loss.py", 5)
+    (page,) = (step for step in found.steps if step.role == "docs")  # it lists its module
+    assert page.location.path == "docs/source/nn.functional.rst"
     assert run_now(found.tests)[0].path == "test/test_losses.py"
