@@ -10,12 +10,13 @@ from indexes.model.regex import MULTILINE, regex
 from indexes.readers.messages import plain
 
 _RAISED = regex(
-    r"^(?:E\s+|\[rank\d+\]:?\s*|.*?what\(\):\s*)*"
-    r"((?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:Error|Exception|Warning)|(?:[a-z_]\w*\.)+[A-Z]\w*):[ \t]*"
+    r"^(?:.*what\(\):\s*|(?:E[ \t]+|\[rank\d+\]:?[ \t]*)*)"
+    r"((?:[A-Za-z_]\w*\.)*[A-Z_]\w*(?:Error|Exception|Warning)|(?:[a-z_]\w*\.)+[A-Z]\w*):[ \t]*"
     r"|^.*what\(\):[ \t]*",
     MULTILINE,
 )
-"""Prefixes of messages by Python and the C++ runtime."""
+"""Prefixes of messages by Python and the C++ runtime. A class begins with a capital: NCCL's
+``ncclRemoteError: `` is a part of a message."""
 _LOGGED = (
     rf"(?:\[?[CDEFIVW](?:\d{{3,4}} [\d:.]+)?(?: \d+)? ([\w./-]+):({LINE})\] ?"
     r"(?:\[\d+/\d+(?:_\d+)?\] ?)?(?:\[__\w+\] ?)?(?:Warning: ?)?)?"
@@ -24,13 +25,18 @@ _LOGGED = (
 """Prefixes of c10's and Python's loggers: ``[W501 21:01:27.1 reducer.cpp:12] Warning: ``, ``W0501
 21:01:27.1 140 torch/_dynamo/eval_frame.py:12] [0/8] ``, and before PyTorch 2.2 ``[2023-11-20
 15:52:39,304] [0/0] torch._dynamo.guards: [INFO] ``."""
-_MARGIN = regex(rf"^(?:E  +|\[rank\d+\]:? ?)?{_LOGGED}", MULTILINE)
+_STAMP = r"(?:(?:[A-Z][a-z]{2} [ \d]\d |\d{4}-\d\d-\d\d[T ])\d\d:\d\d:\d\d\S* )?"
+"""The time that syslog and services for tests print: ``Apr 14 21:00:09 ``."""
+_MARGIN = regex(rf"{_STAMP}(?:E  +|\[rank\d+\]:? ?)?{_LOGGED}")
+_NEXT = "\x1d"
+"""A line between two records of a log."""
 _AFTER = regex(
-    r"\n\s*Exception raised from |\nC\+\+ CapturedTraceback|\s\(Triggered internally at |"
-    r"\nFrom user code:|\nSet TORCH|\n\nDuring handling|\n\n\S+:\d+: |"
+    r"\n[ \t]*Exception raised from |\nC\+\+ CapturedTraceback|\s\(Triggered internally at |"
+    r"\nFrom user code:|\nSet TORCH|\n\nDuring handling|\n\nThe above exception|\n\n\S+:\d+: |"
+    rf"\n(?:Traceback \(most recent call last\)|{_NEXT})|"
     r"\nCUDA kernel errors might be asynchronous|\nCompile with `TORCH_USE_CUDA_DSA`"
 )
-"""Text behind a message by c10::Error, warnings and compilers."""
+"""Text behind a message by c10::Error, warnings and compilers, and what begins another one."""
 PLACE = regex(
     r"(?:File (?:\"(?:[^\"\n]* )?)?|\bat +|^)"
     r"((?:[A-Za-z]:)?[\w./\\~-]+\.(?:py|cpp|cc|cu|cuh|h|hpp|mm))"
@@ -41,15 +47,18 @@ PLACE = regex(
 """A frame as Python, pytest, both generations of IPython and profilers print it; a place of C++."""
 NOT_IMPLEMENTED = regex(r"\"([^\"\s]+)\" not implemented\b")
 """The message of ATen/Dispatch.h for an unsupported dtype, or its beginning."""
-_ASSERTED = regex(rf"^(.*?) ?INTERNAL ASSERT FAILED at \"([^\"]+)\":({LINE})")
-"""c10's message for a failed assertion."""
+_ASSERTED = regex(
+    rf"^(.*?) ?INTERNAL ASSERT FAILED at (?:\"([^\"]+)\"|([^\s\"]+)):({LINE})"
+    r"(?:, please report a bug to PyTorch\.)? *(.*)"
+)
+"""c10's message for a failed assertion, which had no quotes before PyTorch 1.6."""
 FAILED = regex(r"\bAssertion `([^`\n]+?)[`'] failed\b")
 """The message of C's and CUDA's ``assert``."""
 KERNEL = regex(r"\b(?!operator\b)(\w+)(?:<.*>)?(?:\(.*\))?: block: \[")
 """CUDA's name of the kernel with a failed assertion."""
 _RAISED_FROM = regex(rf"^Exception raised from .* at (\S+):({LINE})", MULTILINE)
 """The line that c10::Error adds with ``TORCH_SHOW_CPP_STACKTRACES``."""
-_HEADLESS = regex(rf"\s*Exception raised from (\S+) at (\S+):({LINE})")
+_RAISING = regex(rf"^[ \t]*Exception raised from (\S+) at (\S+):({LINE})", MULTILINE)
 _TABLE = regex(r"^\w+: (?:fallthrough )?registered at [^\n]*\n?", MULTILINE)
 """The lines of the dispatch table in the dispatcher's messages, one for each key."""
 _CALLED = regex(r"\bat::_ops::(\w+)::(?:call|redispatch)\(")
@@ -108,7 +117,7 @@ def pasted(text: str) -> Pasted:
 
 def all_pasted(text: str) -> list[Pasted]:
     """The messages in a pasted text: of the last exception, then of those around it."""
-    bare = _MARGIN.sub("", _COLOURS.sub("", text))
+    bare, logging = _without_margin(text)
     raised = list(_RAISED.finditer(bare))
     found = PLACE.findall(text)
     places = [
@@ -116,13 +125,37 @@ def all_pasted(text: str) -> list[Pasted]:
         for path, at, name, other, named, called in found
     ]
     places.reverse()
-    places += [(one[1], int(one[2]), "") for one in _MARGIN.finditer(text) if one[1]]
+    places += [(path, line, "") for path, line in logging]
     ends = [*(one.start() for one in raised[1:]), len(bare)][: len(raised)]
     errors = [
         _one_pasted(bare[one.end() : end], one, tuple(places), _frame(bare[: one.start()]))
         for one, end in zip(raised, ends, strict=True)
     ]
-    return errors[::-1] or [_one_pasted(bare, None, tuple(places))]
+    records = bare.split(f"\n{_NEXT}\n")[:_RECORDS]
+    return errors[::-1] or [_one_pasted(record, None, tuple(places)) for record in records]
+
+
+_RECORDS = 5
+"""Most records of a log that are looked at."""
+
+
+def without_margin(text: str) -> str:
+    """A text without what loggers print before each line, and without colours."""
+    return _without_margin(text)[0].replace(f"\n{_NEXT}\n", "\n")
+
+
+def _without_margin(text: str) -> tuple[str, list[tuple[str, int]]]:
+    """The text, with a line between two records, and the places that the records name."""
+    lines: list[str] = []
+    places: list[tuple[str, int]] = []
+    for line in _COLOURS.sub("", text).split("\n"):
+        found = _MARGIN.match(line)
+        if found and found[1]:
+            place = found[1], int(found[2])
+            lines += [_NEXT] if places and places[-1] != place else []
+            places.append(place)
+        lines.append(line[found.end() :] if found else line)
+    return "\n".join(lines), places
 
 
 def _frame(before: str) -> Frame | None:
@@ -150,8 +183,8 @@ def without_table(text: str) -> str:
 
 
 def raised_in(text: str) -> tuple[str, str, int] | None:
-    """Function, file and line of a C++ stack without a message before it."""
-    found = _HEADLESS.match(text)
+    """Function, file and line in the first line of a C++ stack."""
+    found = _RAISING.search(without_margin(text))
     return (found[1], found[2], int(found[3])) if found else None
 
 
@@ -161,10 +194,28 @@ def operators_on_stack(text: str) -> list[str]:
     return list(dict.fromkeys(reversed(_CALLED.findall(text))))
 
 
-def asserted(text: str) -> tuple[str, str, int] | None:
-    """Condition, file and line of a failed assertion in c10's format."""
+def has_message(text: str) -> bool:
+    """Whether a text has more than a C++ stack."""
+    found = _RAISING.search(bare := without_margin(text))
+    return found is None or bare[: found.start()].strip() != ""
+
+
+class Asserted(NamedTuple):
+    """A failed assertion in c10's format."""
+
+    condition: str
+    path: str
+    line: int
+    said: str
+    """What the assertion says besides."""
+
+
+def asserted(text: str) -> Asserted | None:
+    """The failed assertion in a text."""
     found = _ASSERTED.search(pasted(text).text)
-    return (found[1].strip(), found[2], int(found[3])) if found else None
+    if found is None:
+        return None
+    return Asserted(found[1].strip(), found[2] or found[3], int(found[4]), found[5])
 
 
 def part_of(text: str, form: Pattern[str]) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from indexes.model.answers import Hit, Place
+from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message
-from indexes.queries.pasted import ON_STACK, operators_on_stack, pasted
+from indexes.queries.naming.places import files_named
+from indexes.queries.naming.query import match_of
+from indexes.queries.pasted import ON_STACK, operators_on_stack, pasted, raised_in
 from indexes.queries.places import CALLING
 
 Line = tuple[Message, tuple[Place, ...]]
@@ -36,6 +38,31 @@ def _of_class(index: IndexedTree, name: str) -> NativeFunction | None:
     """The operator of a class in ``at::_ops``: ``add_.Tensor`` for ``add__Tensor``."""
     parts = (f"{name[:at]}.{name[at + 1 :]}" for at, sign in enumerate(name) if sign == "_")
     return next(filter(None, map(index.native, (name, *parts))), None)
+
+
+def raised_from(text: str, index: IndexedTree) -> NameMatch | None:
+    """The function in the first line of a C++ stack, and the operators on the stack."""
+    raising = raised_in(text)
+    if raising is None:
+        return None
+    function, path, line = raising
+    paths = files_named(path, index)
+    named = index.facts.named(function.rpartition("::")[2])
+    found = [k.definition for k in named if k.definition.location.path in paths]
+    note = f"the torch that ran raised it at line {line} of this file"
+    hits = [Hit("error", one.qualified, one.location, "raises it") for one in found]
+    hits += on_stack(index, text) if hits else []
+    return match_of("error", function, hits, note, "by rule")
+
+
+def raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
+    """What a C++ stack says about a message that this source does not have."""
+    error, hits = pasted(text), tuple(on_stack(index, text))
+    if error.raised_from is None or not hits:
+        return None
+    path, line = error.raised_from
+    note = f"raised from {path}:{line} of the torch that ran; this source has no such line"
+    return NameMatch("error", error.text, hits=hits, note=note, confidence="by rule")
 
 
 def reached(lines: list[Line], text: str, stack: list[Hit], index: IndexedTree) -> list[Line]:

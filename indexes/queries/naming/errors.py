@@ -19,7 +19,13 @@ from indexes.queries import python_names
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
-from indexes.queries.naming.called import on_stack, operators_of, reached
+from indexes.queries.naming.called import (
+    on_stack,
+    operators_of,
+    raised_elsewhere,
+    raised_from,
+    reached,
+)
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery, has_words, match_of
 from indexes.queries.naming.texts import code_lines
@@ -28,11 +34,12 @@ from indexes.queries.pasted import (
     KERNEL,
     NOT_IMPLEMENTED,
     WHEN_CALLING,
+    Asserted,
     Pasted,
     asserted,
+    has_message,
     part_of,
     pasted,
-    raised_in,
 )
 from indexes.queries.places import at
 from indexes.readers.messages import DISPATCH
@@ -48,23 +55,32 @@ _FOR_ALL = "torchCheckMsgImpl"
 
 def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The lines that can raise ``query.raw``, then the operators that reach the first of them."""
-    if (where := asserted(query.raw)) and (match := _assertion(*where, index)):
+    if (where := asserted(query.raw)) and (match := _assertion(where, index)):
         return match
     condition = part_of(query.raw, FAILED)
     if condition and (match := _failed(condition, query.raw, index)):
         return match
-    if place := raised_in(query.raw):
-        return _raised_from(*place, index)
-    found = Messages(index.facts.store).said(query.raw)
+    raising = raised_from(query.raw, index)
+    found = Messages(index.facts.store).said(query.raw) if has_message(query.raw) else ()
     if not found:
-        return _raised_elsewhere(query.raw, index)
+        return raising or raised_elsewhere(query.raw, index)
     if found[0].kind.endswith(_FOR_ALL):
         condition = max(found[0].values, key=len, default="")
         if checks := _checking(condition, index):
             return match_of("error", condition, checks, _note(len(checks)))
     if found[0].kind != DISPATCH and (name := part_of(query.raw, NOT_IMPLEMENTED)):
         return _of_macro(name, found, index)
-    return _match(found, index, query.raw)
+    return _with_raising(_match(found, index, query.raw), raising)
+
+
+def _with_raising(match: NameMatch | None, raising: NameMatch | None) -> NameMatch | None:
+    """What was found for a message, after the function that raised it, if none of that is in it."""
+    if match is None or raising is None:
+        return match or raising
+    function = [hit for hit in raising.hits if hit.kind == "error"]
+    if any(hit.name == one.name for hit in match.hits for one in function):
+        return match
+    return replace(match, hits=(*function, *match.hits), confidence="by rule")
 
 
 def find_whole(query: NameQuery, index: IndexedTree) -> NameMatch | None:
@@ -160,46 +176,36 @@ _RAISES = ("raise ", "throw ", "TORCH_")
 """Statements that raise with a text."""
 
 
-def _raised_from(function: str, path: str, line: int, index: IndexedTree) -> NameMatch | None:
-    """The function in the first line of a C++ stack pasted without the message."""
-    paths = files_named(path, index)
-    named = index.facts.named(function.rpartition("::")[2])
-    found = [k.definition for k in named if k.definition.location.path in paths]
-    note = f"the torch that ran raised it at line {line} of this file"
-    hits = (Hit("error", one.qualified, one.location, "raises it") for one in found)
-    return match_of("error", function, hits, note, "by rule")
-
-
-def _raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
-    """What a C++ stack says about a message that this source does not have."""
-    error, hits = pasted(text), tuple(on_stack(index, text))
-    if error.raised_from is None or not hits:
-        return None
-    path, line = error.raised_from
-    note = f"raised from {path}:{line} of the torch that ran; this source has no such line"
-    return NameMatch("error", error.text, hits=hits, note=note, confidence="by rule")
-
-
 def find_dispatch(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The dtype dispatches under exactly this name, ``geqrf_cpu``."""
     return _match(Messages(index.facts.store).dispatched(query.raw.strip("\"' ")), index)
 
 
-def _assertion(condition: str, path: str, line: int, index: IndexedTree) -> NameMatch | None:
-    """The line of a failed assertion, by its condition since files change between versions."""
+def _assertion(failed: Asserted, index: IndexedTree) -> NameMatch | None:
+    """The line of a failed assertion, by its message or its condition, since files change between
+    versions; all of them, the nearest first, if several have the condition."""
+    condition, path, line, said = failed
     paths = files_named(path, index)
     if len(paths) != 1:
         return None
     found = code_lines(paths, _asserting(condition), [""], index) if condition else ()
-    lines = [place.line for place, *_ in found]
-    note = (
-        "" if lines else "no assertion of this file has that condition; the line is the pasted one"
-    )
-    where = Location(paths[0], min(lines or [line], key=lambda one: abs(one - line)))
-    hit = _check_hit(condition, where, index)
-    hits = (hit, *operator_hits(index, operators_of(_around(index, where))))
-    sure: Confidence = "exact" if lines else "ambiguous"
-    return NameMatch("error", condition, hits=hits, note=note, confidence=sure)
+    lines = sorted((place.line for place, *_ in found), key=lambda one: abs(one - line))
+    lines = _saying(said, paths[0], index) or lines
+    note = _NO_ASSERTION if not lines else _note(len(lines))
+    places = [Location(paths[0], one) for one in lines or [line]]
+    hits = [_check_hit(condition, where, index) for where in places[:_LOOKED_AT]]
+    hits += operator_hits(index, operators_of(_around(index, places[0])))
+    sure: Confidence = "exact" if len(lines) == 1 else "ambiguous"
+    return NameMatch("error", condition, hits=tuple(hits), note=note, confidence=sure)
+
+
+_NO_ASSERTION = "no assertion of this file has that condition; the line is the pasted one"
+
+
+def _saying(said: str, path: str, index: IndexedTree) -> list[int]:
+    """The lines of a file with the message of an assertion."""
+    found = Messages(index.facts.store).said(said) if said else ()
+    return [one.location.line for one in found if one.location.path == path and one.is_whole]
 
 
 def _failed(condition: str, text: str, index: IndexedTree) -> NameMatch | None:

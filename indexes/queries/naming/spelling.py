@@ -6,6 +6,7 @@ in the index.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Callable
 
@@ -29,23 +30,26 @@ from indexes.queries.naming.spelled_cxx import (
     symbol_name,
 )
 from indexes.queries.naming.spelled_python import expression, python_name, statement, subscript
-from indexes.queries.pasted import PLACE
+from indexes.queries.pasted import PLACE, pasted, without_margin
 
 
 def parse_name(text: str) -> NameQuery:
     """The possible meanings of ``text``. Never fails: an unknown spelling is a symbol."""
     text = _MARKED.sub("", text)
     name = _unwrap(text)
-    for recognise in _RECOGNISERS:
-        if query := recognise(text, name):
-            return query
+    with contextlib.suppress(RecursionError):  # an expression nested too deep to be a name
+        for recognise in _RECOGNISERS:
+            if query := recognise(text, name):
+                return query
     kind: NameKind = "text" if has_words(name) else "symbol"
     return NameQuery(text, kind, name, symbols=(name,) if name and kind == "symbol" else ())
 
 
 _MARKED = regex(r"\A\s*(?:-+> *\d+|>(?= {3})|❱ *\d+[ │]*|>>>|In \[\d+\]:)\s+")
 """What IPython, pytest and rich print before a line of code that failed; prompts."""
-_ERROR_LINE = regex(r"(?:^|\n)\s*(?:\[?\w+\]?:?\s+)?(?:\w+\.)*\w+(?:Error|Exception|Warning): ?\S")
+_ERROR_LINE = regex(
+    r"^[ \t]*(?:\[?\w+\]?:?[ \t]+)?(?:\w+\.)*\w+(?:Error|Exception|Warning): ?\S", re.MULTILINE
+)
 _TRACEBACK_HEAD = "Traceback (most recent call last)"
 _ENCLOSED = regex(r"\([^()]*\)|\[[^\[\]]*\]|'[^']*'|\"[^\"]*\"|<[^<>]*>")
 _PLAIN_WORD = regex(r"[A-Za-z][a-z']*[,.!;]?\Z")
@@ -55,7 +59,8 @@ _PROSE = 4
 
 def _error(raw: str, name: str) -> NameQuery | None:
     """A traceback, or a line beginning with an exception class."""
-    is_error = _TRACEBACK_HEAD in raw or _ERROR_LINE.search(raw)
+    is_error = _TRACEBACK_HEAD in raw or _ERROR_LINE.search(raw) is not None
+    is_error = is_error or ("\n" in raw and pasted(raw).raised != "")  # a class of any name
     return NameQuery(raw, "text", name) if is_error else None
 
 
@@ -148,7 +153,7 @@ _LIST_ITEM = regex(r"-\s*func:\s*")
 
 def _unwrap(text: str) -> str:
     """The name itself: without quotes, object notation, assignment and list markers; demangled."""
-    name = text.strip(QUOTES).replace(".<locals>", "")
+    name = without_margin(text).strip(QUOTES).replace(".<locals>", "")
     for pattern in (_ENGINE, _LIST_ITEM):
         if found := pattern.match(name):
             name = name[found.end() :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from indexes.queries.message_match import Match
 from indexes.queries.messages import Message, Messages
 from indexes.queries.pasted import operators_on_stack, pasted
 from indexes.readers.messages import HOLE, literal
+from tests.growth import least_seconds
 from tests.indexing import opened
 from tests.tree_marks import Mark, marks
 
@@ -121,6 +123,45 @@ def test_what_loggers_write_before_a_message_tells_its_file(head: str) -> None:
 )
 def test_what_the_loggers_of_the_compiler_write_before_a_message(head: str) -> None:
     assert pasted(f"{head}self must be a matrix").text == "self must be a matrix"
+
+
+@pytest.mark.parametrize("stamp", ["Apr 14 21:00:09 ", "2024-05-01T12:00:00.1234567Z "])
+def test_the_time_before_each_line_is_no_text(stamp: str) -> None:
+    lines = ("Traceback (most recent call last):", "ValueError: one", "of two")
+    found = pasted("\n".join(f"{stamp}{line}" for line in lines))
+    assert (found.raised, found.text) == ("ValueError", "one of two")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "Traceback (most recent call last):\n  File 'x.py', line 3",  # of another process
+        "\nThe above exception was the direct cause of the following exception:",
+        "I0424 17:43:09.048000 14 torch/x.py:7] [0/0] Restarting",  # another record of the log
+    ],
+)
+def test_a_message_ends_where_another_begins(after: str) -> None:
+    record = "V0424 17:43:09.047000 14 torch/x.py:5] [0/0] "
+    assert pasted(f"{record}ValueError: one\n{record}of two\n{after}").text == "one of two"
+
+
+def test_a_part_of_a_message_that_looks_like_an_exception() -> None:
+    found = pasted("DistBackendError: NCCL error in: a.hpp:3, no\nncclRemoteError: A call failed")
+    assert found.raised == "DistBackendError"
+    assert found.text == "NCCL error in: a.hpp:3, no ncclRemoteError: A call failed"
+
+
+def test_the_records_of_a_log_are_read_one_by_one(tree_index: Index) -> None:
+    own = "[rank0]:[E321 02:07:08.408 train.cpp:6] something of the program itself"
+    other = "[rank0]:[E321 02:07:08.409 reducer.cpp:12] self must be a matrix"
+    (found,) = Messages(tree_index.facts.store).said(f"{own}\n{other}\n")
+    assert found.text == "self must be a matrix"
+
+
+def test_time_to_read_a_text_grows_with_its_length() -> None:
+    for line in ("E   [rank0]: x\n", "a" * 80, "Apr 14 21:00:09 ", "what(): ", "Exception raised "):
+        few, many = (partial(pasted, line * count) for count in (2000, 4000))
+        assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, line
 
 
 def test_a_deprecation_is_a_warning(tree_index: Index) -> None:

@@ -69,7 +69,8 @@ def test_an_error_as_a_text_or_in_a_log_is_read_alone(tmp_path: Path, tree: Path
     text = "RuntimeError: self must be a matrix"
     log = tmp_path / "run.log"
     log.write_text(f"epoch 1\nTraceback (most recent call last):\n{text}\n")
-    for given in (text, str(log)):
+    of_cxx = "terminate called\n  what():  self must be a matrix\nException raised from f at x.h:1"
+    for given in (text, str(log), of_cxx):
         done = run("--tree", str(tree), given, cwd=tmp_path, question="why")
         assert (
             done.stdout.splitlines()[1].strip().startswith("aten/src/ATen/native/LinearAlgebra.cpp")

@@ -137,6 +137,30 @@ def test_an_assertion_is_found_by_its_file_and_condition(
     assert bool(found.note) == (confidence == "ambiguous")
 
 
+_FALSE = """
+bool One::first() const {
+  TORCH_INTERNAL_ASSERT(false, "cannot call first on One");
+}
+bool One::second() const {
+  TORCH_INTERNAL_ASSERT(false, "cannot call second on One");
+}
+"""
+
+
+@pytest.mark.parametrize("place", ['"../c10/One.cpp":3', "../c10/One.cpp:3"])  # as before 1.6
+def test_of_several_assertions_the_one_that_says_the_text(
+    place: str, tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / "c10/One.cpp").write_text(_FALSE)
+    told = f"false INTERNAL ASSERT FAILED at {place}, please report a bug to PyTorch. "
+    with opened(tree_copy, cache) as index:
+        found = index.resolve(f"RuntimeError: {told}cannot call second on One")
+        either = index.resolve(f"RuntimeError: {told}cannot")
+    assert ([one.location.line for one in found.hits], found.confidence) == ([6], "exact")
+    assert [one.location.line for one in either.hits] == [3, 6]
+    assert (either.confidence, either.note[:7]) == ("ambiguous", "2 lines")
+
+
 KERNEL = "aten/src/ATen/native/cuda/Indexing.cu"
 PRINTED = (
     "/pytorch/{}:99: {}: block: [1,0,0], thread: [0,0,0] Assertion `{}` failed.\n"
@@ -179,6 +203,22 @@ def test_a_stack_without_a_message_leads_to_what_raised(tree_index: Index) -> No
     (hit,) = tree_index.resolve(f"Exception raised from checkDim at {place}").hits
     assert (hit.name, hit.location.line) == ("at::checkDim", 10)
     assert tree_index.resolve(f"Exception raised from at at {place}").kind == "none"
+
+
+def test_a_stack_leads_to_the_operators_on_it_and_to_what_raised(tree_index: Index) -> None:
+    raised = "Exception raised from checkDim at /build/aten/src/ATen/TensorUtils.cpp:99 (most"
+    frame = "frame #3: at::_ops::relu::redispatch(c10::DispatchKeySet) + 0xa9 (0x7 in lib.so)"
+    stack = f"Apr 14 21:00:09 {raised}\nApr 14 21:00:09 {frame}\n"
+    assert [hit.name for hit in tree_index.resolve(stack).hits] == ["at::checkDim", "relu"]
+    found = tree_index.resolve(f"  what():  ended with: self must be a matrix\n{stack}")
+    assert found.hits[0].name == "at::checkDim"
+    assert "self must be a matrix" in found.hits[1].detail
+
+
+def test_an_exception_of_any_name_behind_its_frame(tree_index: Index) -> None:
+    frame = '  File "/lib/torch/optim/swa.py", line 3, in f\n    raise self._made()\n'
+    found = tree_index.resolve(f"{frame}torch.optim.swa.Unmet: self must be a matrix")
+    assert (found.kind, found.hits[0].location.path) == ("error", LINEAR_ALGEBRA)
 
 
 def test_what_the_runtime_of_cuda_adds_is_no_part_of_a_message() -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import time
+from functools import partial
 
 import pytest
 
 from indexes.queries.naming.query import NameKind
 from indexes.queries.naming.spelling import parse_name
 from indexes.source.source import Source
+from tests.growth import least_seconds
 
 
 @pytest.mark.parametrize(
@@ -333,3 +335,13 @@ def test_a_long_name_is_no_operator_in_thousands_of_ways() -> None:
 )
 def test_a_variable_that_a_program_asks_for_is_meant_itself(text: str) -> None:
     assert parse_name(text).base == "TORCH_LOGS"
+
+
+def test_an_expression_of_any_depth_is_read() -> None:
+    assert parse_name(f"A{'.a' * 8000}").raw.startswith("A.a")
+
+
+@pytest.mark.parametrize("part", ["\n", "what(): ", "E ", "frame #1: ", "Assertion `"])
+def test_time_to_read_a_name_grows_with_its_length(part: str) -> None:
+    few, many = (partial(parse_name, part * (length // len(part))) for length in (8000, 16000))
+    assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01
