@@ -34,7 +34,7 @@ _FEW, _MOST = 10, 0.6
 _TOGETHER = 0.6
 """Below this share of the text, other messages beside the best are considered."""
 _ALL_BUT_VALUES = 0.8
-_NEAR = 60
+_NEAR = 90
 """Most lines between two statements that build one text."""
 _WORD = 6
 """Fewest letters of a text shorter than any message."""
@@ -103,13 +103,31 @@ class Messages:
             there = self._found(asked.text, loosely=True, within=asked.raised_from[0])
             if here := _best(asked, list(there)):
                 return _raised_from(here, asked)
+        if asked.logged and (here := self._logged(asked)):
+            return here
         every = list(self._found(asked.text))
         found = _best(asked, every)
         if found and found[0].is_alike and (begun := _beginning(every)):
             return _raised_from(_best(asked, begun), asked)
         if all(one.is_alike for one in found):  # another may share more words with the text
             found = _best(asked, list(self._found(asked.text, loosely=True))) or found
+            found = self._mostly_said(asked, found)
         return _raised_from(found, asked)
+
+    def _logged(self, asked: Pasted) -> tuple[Message, ...]:
+        """The messages of the file that logs a record, if the record begins with one."""
+        found = self._found(asked.text, loosely=True, within=asked.logged)
+        return _best(asked, [one for one in found if one.begins and one.covered >= _LETTERS])
+
+    def _mostly_said(self, asked: Pasted, found: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The messages of which most sentences are in a text, whatever stands between them in
+        another version, if they explain more of it than what was found."""
+        text, outside = asked.text, letters(_VALUES.sub("", asked.text))
+        every = self._found(text, by_sentence=True)
+        whole = [one._replace(covered=covered(text, one.spans), fits=False) for one in every]
+        shares = ((one, _BEGINNING if one.begins else _PART) for one in whole)
+        other = _best(asked, [one for one, share in shares if one.covered >= share * outside])
+        return other if other and other[0].covered > _most_covered(found) else found
 
     def errors(self) -> Iterator[Message]:
         """All messages that are raised."""
@@ -137,13 +155,17 @@ class Messages:
         rows = self._rows(f"m.kind=? AND {joined}", DISPATCH, name)
         return tuple(_message(row, letters(name), True) for row in rows)
 
-    def _found(self, text: str, *, loosely: bool = False, within: str = "") -> Iterator[_Found]:
+    def _found(
+        self, text: str, *, loosely: bool = False, by_sentence: bool = False, within: str = ""
+    ) -> Iterator[_Found]:
         """Messages that match a text in part; ``loosely`` also those that only begin so, as another
-        version has other words; ``within``: the end of the only file to consider."""
+        version has other words; ``by_sentence``: each sentence for itself; ``within``: the end of
+        the only file to consider, or a path that ends with it."""
         for row in self._all:
-            if within and not within.endswith(f"/{row.path}"):
+            if within and not _is_same_end(within, row.path):
                 continue
             message = _bare(row.said)
+            message = _SENTENCE_END.sub(f". {HOLE}", message) if by_sentence else message
             if (" " in text or text == message) and may_say(message, text):
                 match = Match(text, message, loosely=loosely)
                 if match.covered * 2 < letters(text) and text in message:
@@ -153,6 +175,13 @@ class Messages:
                     whole, values = match.is_whole, tuple(match.values)
                     begins = match.begins
                     yield _Found(row, match.covered, spans, whole, begins, match.fits, values)
+
+
+_SENTENCE_END = regex(rf"\. (?=[^{HOLE}{MAYBE}])")
+
+
+def _is_same_end(one: str, other: str) -> bool:
+    return f"/{one}".endswith(f"/{other}") or f"/{other}".endswith(f"/{one}")
 
 
 def _bare(text: str) -> str:
@@ -193,6 +222,13 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
     best = [one for one in telling if one.covered == most or _says_all(one, most)]
     best.sort(key=lambda one: _likeliness(one, asked, most))
     return tuple(_as_message(one)._replace(is_alike=_is_alike(one, text)) for one in best)
+
+
+_VALUES = regex(r"'[^'\n]*'|\"[^\"\n]*\"|\[[^\]\n]*\]|\([^)\n]*\)")
+
+
+def _most_covered(found: Iterable[Message]) -> int:
+    return max((one.covered for one in found), default=0)
 
 
 def _beginning(found: Iterable[_Found]) -> list[_Found]:
@@ -254,6 +290,7 @@ def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) 
     for one in found:
         if one.is_whole and one.covered >= SHORTEST:
             files[one.row.path].append(one)
+    strong = [one for one in strong if one.fits] or list(strong)
     groups = [_neighbours(one, files[one.row.path]) for one in strong]
     shares = [
         covered(asked.text, [span for one in group for span in one.spans]) for group in groups

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby, islice, zip_longest
 from re import Match, Pattern
 from typing import NamedTuple
 
@@ -98,6 +99,8 @@ class Pasted(NamedTuple):
     """The raising file and line of C++, in the version that ran."""
     frame: Frame | None = None
     """The last frame of the traceback, if nothing is left out behind it."""
+    logged: str = ""
+    """The file that logs a record that is no exception."""
 
     @property
     def raised(self) -> str:
@@ -132,7 +135,12 @@ def all_pasted(text: str) -> list[Pasted]:
         for one, end in zip(raised, ends, strict=True)
     ]
     records = bare.split(f"\n{_NEXT}\n")[:_RECORDS]
-    return errors[::-1] or [_one_pasted(record, None, tuple(places)) for record in records]
+    files = (path for (path, _), _ in groupby(logging))
+    read = (
+        _one_pasted(record, None, tuple(places))._replace(logged=path)
+        for record, path in zip_longest(records, islice(files, len(records)), fillvalue="")
+    )
+    return errors[::-1] or list(read)
 
 
 _RECORDS = 5

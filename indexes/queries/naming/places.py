@@ -11,11 +11,12 @@ from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.files import module_name
 from indexes.model.python import PythonAnswer, PythonPlace
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries import python_names
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
-from indexes.queries.pasted import pasted
+from indexes.queries.pasted import part_of, pasted
 from indexes.queries.places import at, stub_places
 from indexes.queries.python_names.finding import find_in_modules
 from indexes.queries.python_names.members import find_in_classes
@@ -92,6 +93,27 @@ def find_named(query: NameQuery, index: IndexedTree) -> NameMatch | None:
             if match and match.hits:
                 return NameMatch("error", path, hits=match.hits, note=_NAMED, confidence="by rule")
     return None
+
+
+def find_last_frame(text: str, index: IndexedTree) -> Hit | None:
+    """The line of PyTorch in the last frame of a traceback, by its code since lines change."""
+    error = pasted(text)
+    path, line, function = error.places[0] if error.places else ("", 0, "")
+    code = error.frame.code if error.frame else part_of(text, _POINTED)
+    code = code.strip().partition("\n")[0]
+    if not code or not function or "/torch/" not in f"/{path}":
+        return None
+    for one in files_named(path, index)[:1]:
+        lines = enumerate(index.read(one).split("\n"), 1)
+        same = (Location(one, at) for at, written in lines if written.strip() == code)
+        there = [where for where in same if _is_in(function, where, index)]
+        for where in sorted(there, key=lambda where: abs(where.line - line)):
+            return Hit("text", _standing(one, where.line, index)[0].name, where, code)
+    return None
+
+
+_POINTED = regex(r"^-+> *\d+ +(\S.*)", re.MULTILINE)
+"""The line to which IPython points."""
 
 
 def _in_frame(path: str, line: int, function: str, index: IndexedTree) -> NameMatch | None:

@@ -115,18 +115,21 @@ def _near(query: NameQuery, facts: Lookup) -> tuple[str, ...]:
 
 
 def _find_unsaid(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """The class of an exception whose text no line has, and the operators in the text."""
+    """The last line of the traceback and the class of an exception whose text no line has, and the
+    operators in the text."""
     error = pasted(query.raw)
+    frame = places.find_last_frame(query.raw, index)
     found = errors.exception_of(error, index)
     named = operators.find(parse_name(error.text), index) if found else None
     by_name = errors.named_hits(index, named.overloads) if named else ()
-    ops = tuple(by_name or errors.operators_in(error.text, index))
-    raised = tuple(Hit(one.kind, one.name, one.location) for one in found.places) if found else ()
-    if not (raised or ops):
+    ops = by_name or errors.operators_in(error.text, index)
+    raised = [Hit(one.kind, one.name, one.location) for one in found.places] if found else []
+    if not (raised or ops or frame):
         return None
-    reason = "this is the exception that was raised" if raised else "it names this operator"
+    here = "the traceback ends in this line" if frame else "it names this operator"
+    reason = "this is the exception that was raised" if raised and not frame else here
     note = f"no line of this source says the text; {reason}"
-    hits = (*raised, *ops)
+    hits = (*([frame] if frame else ()), *raised, *ops)
     return NameMatch(
         "error", error.raised or error.text, hits=hits, note=note, confidence="by rule"
     )

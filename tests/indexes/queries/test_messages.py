@@ -164,6 +164,62 @@ def test_time_to_read_a_text_grows_with_its_length() -> None:
         assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, line
 
 
+_POOL = """
+void grow(size_t n) {
+  TORCH_CHECK(n < 9, "out of all room. Tried to allocate more than nine.");
+  TORCH_CHECK(false, "out of all room. Tried to allocate ", n, ". This device has ", all(),
+      " in all. Set its limit higher if that is not enough for you and others. See the notes.");
+}
+"""
+
+
+def test_a_sentence_that_another_version_lacks(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "c10/Pool.cpp").write_text(_POOL)
+    text = "out of all room. Tried to allocate 2 GiB (4 GiB in all; 3 GiB are free). See the notes."
+    with opened(tree_copy, cache) as index:
+        first, *_ = Messages(index.facts.store).said(text)
+    assert (first.location.line, first.is_alike) == (4, True)
+
+
+_FRAME = """
+def f(why):
+    log.warning("compiling hit the limit, last reason: %s. More: see x", why)
+"""
+_GUARD = """
+def g():
+    raise ValueError("a guard failed on a parameter, so set it to False")
+"""
+
+
+def test_a_record_of_a_log_is_rather_of_the_file_that_logs_it(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "torch/fx/frame.py").write_text(_FRAME)
+    (tree_copy / "torch/fx/guard.py").write_text(_GUARD)
+    reason = "a guard failed on a parameter, so set it to False"
+    text = f"compiling hit the limit, last reason: {reason}"
+    with opened(tree_copy, cache) as index:
+        said = Messages(index.facts.store).said
+        (record,) = said(f"W0110 12:27:06.332000 158 torch/fx/frame.py:9] [2/8] {text}")
+        assert said(text)[0].location.path == "torch/fx/guard.py"
+    assert record.location.path == "torch/fx/frame.py"
+
+
+_INVALID = """void f() {
+  text += "received an invalid combination of arguments - ";
+BLANK  text += "didn't match because some of the keywords were incorrect: ";
+  text += "didn't match because some of the arguments have invalid types: (";
+}
+"""
+
+
+def test_statements_of_one_text_far_from_each_other(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / "c10/Invalid.cpp").write_text(_INVALID.replace("BLANK", "\n" * 62))
+    text = "f() received an invalid combination of arguments - got (int). It didn't match because "
+    text += "some of the arguments have invalid types: (int)"
+    with opened(tree_copy, cache) as index:
+        found = Messages(index.facts.store).said(text)
+    assert [one.location.line for one in found] == [2, 66]
+
+
 def test_a_deprecation_is_a_warning(tree_index: Index) -> None:
     kinds = ("deprecated", "warnings.warn", "TORCH_WARN", "TORCH_CHECK", "raise ValueError")
     told = [Message(Location("a.py", 1), kind, "x", 1, True).does for kind in kinds]

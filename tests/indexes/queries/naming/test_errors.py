@@ -215,6 +215,32 @@ def test_a_stack_leads_to_the_operators_on_it_and_to_what_raised(tree_index: Ind
     assert "self must be a matrix" in found.hits[1].detail
 
 
+_CHECKS = """
+def check(one):
+    assert not one
+def other(one):
+    assert not one
+"""
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        '  File "/lib/torch/fx/checks.py", line 9, in other\n    assert not one\n           ^^^\n',
+        "/lib/torch/fx/checks.py in other(one)\n      8 # before\n----> 9     assert not one\n\n",
+    ],
+)
+def test_of_an_exception_that_no_line_says_the_last_frame(
+    frame: str, tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / "torch/fx/checks.py").write_text(_CHECKS)
+    with opened(tree_copy, cache) as index:
+        found = index.resolve(f"{frame}AssertionError: aten.mul.Tensor")
+    line, operator = found.hits
+    assert (line.location.path, line.location.line) == ("torch/fx/checks.py", 5)
+    assert (operator.op, found.confidence) == ("mul.Tensor", "by rule")
+
+
 def test_an_exception_of_any_name_behind_its_frame(tree_index: Index) -> None:
     frame = '  File "/lib/torch/optim/swa.py", line 3, in f\n    raise self._made()\n'
     found = tree_index.resolve(f"{frame}torch.optim.swa.Unmet: self must be a matrix")
