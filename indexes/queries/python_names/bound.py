@@ -31,7 +31,7 @@ _ROW = (
 _LENT = re.compile(rb"\bPyMethodDef\s*\*\s*(\w+)\(\)\s*\{\s*return\b")
 """A function that gives a table to the file of its type."""
 _QUOTING = re.compile(
-    rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\((\w+)[^()\n]*\)(?:[^\n]*\\\n)?[^\n]*\.def\w*\(#\2\b",
+    rb"^[ \t]*#[ \t]*define[ \t]+(\w+)\((\w+)[^()\n]*\)(?:[^\n]*\\\n)?[^\n]*\.def\w*\([\s\\]*#\2\b",
     re.MULTILINE,
 )
 """A macro that binds a name of its argument: ``#define UNARY(n) .def(#n, ...)``."""
@@ -223,8 +223,8 @@ class Bound:
                 yield _place(name, path, data, row.end(), is_guess=sure is None)
 
     def _with_bases(self, owner: str) -> list[str]:
-        """A class, then its bases in pybind11, nearest first."""
-        order = [owner]
+        """A class, then its bases in pybind11, nearest first; the tensor's has two names."""
+        order = [owner, *(one for one in _TENSOR if owner in _TENSOR and one != owner)]
         for one in order:  # grows
             paths = self._literals.get(one, ()) if one else ()
             bases = (base for path in paths for base in self._rows(path).bases(one))

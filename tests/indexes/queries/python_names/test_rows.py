@@ -55,8 +55,15 @@ void bind(py::module m) {
   py::class_<Bulb>(m, "_Bulb")
 #define UNARY(n) .def(#n, [](const Bulb& a) { return a->n(); })
       UNARY(ceil);
+      PAIRED(beside);
 }
+#define PAIRED(n)     \\
+  .def(               \\
+      #n, [](const Bulb& a) { return a->n(a); })
 struct CPU {};
+PyTypeObject FilamentType = {PyVarObject_HEAD_INIT(nullptr, 0) "torch._C.TensorBase"};
+static PyMethodDef filaments[] = {{"_glow_now", glow_now, METH_NOARGS, nullptr}};
+void initFilament() { FilamentType.tp_methods = filaments; }
 auto level = getCvarString({"TORCH_LAMP_LEVEL"}, "OFF");
 """
 SHADES = """
@@ -100,6 +107,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("torch.count_shelves", "shelves", 12),
         ("torch._C.Lamp.dim_shade", "shades", 3),  # a table that a function gives to the type
         ("torch._C._Bulb.ceil", "lamps", 8),  # its name is an argument of a macro
+        ("torch._C._Bulb.beside", "lamps", 9),  # of one in several lines
+        ("torch._C.TensorBase._glow_now", "lamps", 16),
+        ("torch._C._TensorBase._glow_now", "lamps", 16),  # its other name
         ("torch._C._deep.count_deep", "shelves", 14),
         ("torch._C._deep.Cellar", "shelves", 15),
         ("torch._C._deep.OAK", "shelves", 16),
