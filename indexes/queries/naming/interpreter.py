@@ -23,8 +23,11 @@ _OBJECT = regex(
     r"(?:type object )?'([\w.]+)' (?:object )?"
     r"(?:has no attribute|is not|does not support|cannot be|can't)\b"
 )
-_MODULE = regex(r"(?:partially initialized )?module '([\w.]+)' has no attribute\b")
-_IMPORT = regex(r"cannot import name '\w+' from (?:partially initialized module )?'([\w.]+)'")
+_MODULE = regex(
+    r"(?:partially initialized )?module '(?P<module>[\w.]+)' has no attribute '(?P<name>\w+)'"
+    r"|cannot import name '(?P<imported>\w+)' from (?:partially initialized module )?"
+    r"'(?P<package>[\w.]+)'"
+)
 _OF_PYTHON = regex(
     r"No module named '?([\w.]+)'?"
     r"|unsupported operand type\(s\) for [^:]+: '(\w+)'(?: and '(\w+)')?"
@@ -61,19 +64,30 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     said = (errors.in_function(one, index) for one in (match.hits if match else ()))
     hits = [one for one in said if form.may_say(one)]
     answer = None if form.named in _OWN else python_names.find(form.named, index)
+    lacking = _lacking(error.text)
+    missing = python_names.find(lacking, index) if lacking else None
+    answer = missing or answer
     named = errors.named_hits(index, (form.named,)) if index.facts.overloads(form.named) else []
     places = (*answer.places, *answer.others) if answer and not named else ()
     named += [Hit(one.kind, one.name, one.location) for one in places]
     note = (
-        _SAID_TOO
-        if hits
-        else f"Python itself says this, no line of PyTorch{_of(form.named, answer or named)}"
+        f"Python itself says this, no line of PyTorch{_of(lacking or form.named, answer or named)}"
     )
+    note = _SAID_TOO if hits else note
+    note += f"; this source has {missing.name}, the torch that ran had not" if missing else ""
     sure: Confidence = "ambiguous" if hits else "by rule"
     return NameMatch("error", error.text, hits=(*hits, *named), note=note, confidence=sure)
 
 
 _SAID_TOO = "Python itself says this too"
+
+
+def _lacking(text: str) -> str:
+    """The name that a module lacked in the torch that ran, if the message is of one."""
+    found = _MODULE.match(text)
+    return ".".join(
+        filter(None, found.group("module", "package", "name", "imported") if found else ())
+    )
 
 
 def _of(named: str, answer: PythonAnswer | list[Hit] | None) -> str:
@@ -87,10 +101,11 @@ def _of(named: str, answer: PythonAnswer | list[Hit] | None) -> str:
 def _form(text: str, index: IndexedTree) -> _Form | None:
     if found := _OBJECT.match(text):
         return _Form(found[1], _methods_of(found[1], index))
-    if found := _MODULE.match(text) or _IMPORT.match(text):
-        answer = python_names.find(found[1], index)
+    if found := _MODULE.match(text):
+        module = found["module"] or found["package"]
+        answer = python_names.find(module, index)
         own = answer.location.path if answer and answer.location else ""
-        return _Form(found[1], lambda hit: hit.location.path == own)
+        return _Form(module, lambda hit: hit.location.path == own)
     if found := _CALL.match(text):
         is_bound = bool(index.facts.overloads(found[1]))
         return _Form(found[1], lambda hit: is_bound and not hit.location.path.endswith(".py"))

@@ -45,6 +45,18 @@ def test_what_it_is_about(tree_index: Index, text: str, hits: list[str]) -> None
     assert found.confidence == ("ambiguous" if said_here else "by rule")
 
 
+@pytest.mark.parametrize(
+    "form", ["module '{}' has no attribute '{}'", "cannot import name '{1}' from '{0}' (/x.py)"]
+)
+def test_what_a_module_has_here_and_had_not_where_it_ran(tree_index: Index, form: str) -> None:
+    module = "torch.optim.optimizer"
+    found = tree_index.resolve(f"ImportError: {form.format(module, 'Optimizer')}")
+    assert [hit.name for hit in found.hits] == [f"{module}.Optimizer"]
+    assert found.note.endswith(f"this source has {module}.Optimizer, the torch that ran had not")
+    gone = tree_index.resolve(f"ImportError: {form.format('torch._C', '_gone')}")
+    assert (gone.hits, gone.note.partition("; ")[2]) == ((), "nothing is named torch._C._gone here")
+
+
 def test_the_line_of_a_class_is_found_behind_many_others(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
