@@ -20,6 +20,7 @@ from indexes.model.vocabulary import (
     Problem,
     SourceInfo,
 )
+from indexes.queries.cut_names import with_beginning
 from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source, cache_folder, index_file
 from indexes.store.index_file import Store, index_version
@@ -161,7 +162,7 @@ class IndexedTree:
         Returns:
             Its launcher and source, or the vendor's library; with a reason where neither is known.
         """
-        return self._device_names.resolve(name)
+        return with_beginning(self._device_names.resolve(name), self.facts)
 
     @cached_property
     def _device_names(self) -> Resolver:

@@ -84,9 +84,29 @@ def _old_unit(intermediate: str) -> str | None:
     return "_".join(words[: ends[0]]) or None if ends else None
 
 
+_FIGURE = r"-?\d[\d.,]*(?:%|[mun]?s)"
+_BEFORE = re.compile(rf"\s*(?:(?:{_FIGURE}|\d[\d.,]*)\s+){{3,}}(?=[A-Za-z_<(])")
+_BEHIND = re.compile(rf"(?<=\s\s){_FIGURE}(?=\s|\Z)")
+"""The figures of a row of a table by nvprof and nsys, and by the profiler."""
+_PROFILED = re.compile(r"==PROF== Profiling \"([^\"]+)\"")
+"""What ncu prints of a kernel."""
+
+
+def without_figures(name: str) -> str:
+    """A name without the other columns of the table in which a profiler prints it."""
+    if "\n" in name:
+        return name
+    if found := _PROFILED.match(name.strip()):
+        return found[1]
+    begin = _BEFORE.match(name)
+    name = name[begin.end() :] if begin else name
+    end = _BEHIND.search(name)
+    return name[: end.start()].rstrip() if end else name
+
+
 def _bare(name: str) -> str:
     """``name`` without what tools add to it: clone marks, ``.kd``, the host stub's prefix."""
-    text = " ".join(name.split()).strip('"`')
+    text = " ".join(without_figures(name).split()).strip('"`')
     while text.endswith("]") and (at := text.rfind(" [clone ")) >= 0:
         text = text[:at]
     text = text.removesuffix(".kd")

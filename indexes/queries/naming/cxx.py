@@ -13,6 +13,7 @@ from indexes.linking.visible import library_named, plain_scope
 from indexes.model.answers import Hit, Member, NameMatch
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
+from indexes.queries.cut_names import beginning_so
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.cxx_scopes import CORE, find_alias, find_declared, find_namespace
@@ -142,19 +143,13 @@ def _makes_class(macro: str, index: IndexedTree, depth: int = 3) -> bool:
 def find_cut(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The kernels, or else functions, of a truncated name: ``void at::native::(anonymous
     namespace)::conv_depthwi...``."""
-    found = _CUT.fullmatch(query.raw.strip())
-    if found is None:
-        return None
-    sql = "SELECT DISTINCT name FROM definitions WHERE name>? AND name<? LIMIT 40"
-    names = index.facts.store.column(sql, (found[2], f"{found[2]}\x7f"))
-    scope = found[1].replace("(anonymous namespace)::", "")
-    fitting = [one for name in names for one in _fitting(f"{scope}{name}", index)]
-    best = [one for one in fitting if one.cuda_global] or fitting
+    found = () if "<" in query.raw else beginning_so(query.raw, index.facts)
+    best = [one for one in found if one.cuda_global] or found
     note = f"names that begin as the cut one does: {len(best)}"
-    return match_of("symbol", found[2], map(definition_hit, best[:_BEGIN_SO]), note, "by rule")
+    hits = map(definition_hit, best[:_BEGIN_SO])
+    return match_of("symbol", query.raw.strip(" .…"), hits, note, "by rule")
 
 
-_CUT = regex(r"(?:void )?((?:(?:\w+|\(anonymous namespace\))::)*)(\w{4,})(?:\.\.\.|…)")
 _BEGIN_SO = 12
 
 

@@ -10,7 +10,7 @@ import contextlib
 import re
 from collections.abc import Callable
 
-from indexes.linking.device_names.demangle import readable
+from indexes.linking.device_names.demangle import readable, without_figures
 from indexes.model.lines import LINE
 from indexes.model.regex import regex
 from indexes.queries.naming.query import (
@@ -35,7 +35,7 @@ from indexes.queries.pasted import PLACE, pasted, without_margin
 
 def parse_name(text: str) -> NameQuery:
     """The possible meanings of ``text``. Never fails: an unknown spelling is a symbol."""
-    text = _MARKED.sub("", text)
+    text = without_figures(_MARKED.sub("", text))
     name = _unwrap(text)
     with contextlib.suppress(RecursionError):  # an expression nested too deep to be a name
         for recognise in _RECOGNISERS:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from indexes.linking.device_names.demangle import without_figures
 from indexes.model.answers import Hit, NameMatch
 from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
 from indexes.queries.naming.cxx import with_source
 from indexes.queries.naming.spelling import parse_name
+from tests.growth import least_seconds
 from tests.indexing import opened
 from tests.tree_marks import NATIVE
 
@@ -90,3 +93,40 @@ def test_a_functor_has_the_operators_that_run_it(tree_index: Index) -> None:
     source, _, *reaching = with_source(found, parse_name(text), tree_index).hits
     assert source.name.endswith("CompareEqFunctor")
     assert {"eq.Scalar", "eq.Tensor"} <= {hit.op for hit in reaching}
+
+
+_LOOPS = """
+namespace at::native {
+template <typename F> __global__ void looped_kernel(int n, F f) { f(n); }
+}
+"""
+_FUNCTORS = """
+namespace at::native {
+namespace {
+struct ChosenFunctor { int operator()(int n) const { return n; } };
+struct OtherFunctor { int operator()(int n) const { return n; } };
+struct OtherFunction { int operator()(int n) const { return n; } };
+}
+}
+"""
+
+
+def test_a_name_that_is_cut_off_has_what_begins_so(tree_copy: Path, cache: Path) -> None:
+    (tree_copy / NATIVE / "cuda/Looped.cuh").write_text(_LOOPS)
+    (tree_copy / NATIVE / "cuda/Looped.cu").write_text(_FUNCTORS)
+    cut = "void at::native::looped_kernel<4, at::native::(anonymous namespace)::"
+    with opened(tree_copy, cache) as index:
+        one, several = (index.kernel_name(f"{cut}{name}…") for name in ("ChosenFun", "OtherFun"))
+        whole = index.kernel_name("at::native::loop...      0.01%  12.5us    4")
+    assert one.source
+    assert one.source.name == "ChosenFunctor"
+    assert (one.confidence, several.confidence) == ("by rule", "ambiguous")
+    assert [found.name for found in several.candidates] == ["OtherFunction", "OtherFunctor"]
+    assert whole.source
+    assert whole.source.name == "looped_kernel"
+
+
+def test_time_to_read_a_row_grows_with_its_length() -> None:
+    for part in ("0.5% ", "1 ", "a  ", " ", "a::", "1us", "=", "…"):
+        few, many = (partial(without_figures, part * count) for count in (4000, 8000))
+        assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, part
