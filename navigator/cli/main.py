@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import click
 
 from indexes.model.errors import SourceError, UsageError
+from indexes.model.regex import regex
 from navigator import __version__
 from navigator.cli.session import (
     EXIT_INTERRUPTED,
@@ -231,7 +232,8 @@ def _run(arguments: Sequence[str], settings: Settings, stack: contextlib.ExitSta
     _choose_python(stack)
     # Not torchnav.main(): it would turn an interrupt or a closed pipe into exit code 1.
     try:
-        with torchnav.make_context("torchnav", list(arguments), obj=settings) as context:
+        words = _texts_last(arguments)
+        with torchnav.make_context("torchnav", words, obj=settings) as context:
             result = torchnav.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code
@@ -247,3 +249,13 @@ def _run(arguments: Sequence[str], settings: Settings, stack: contextlib.ExitSta
     except click.Abort:
         return EXIT_INTERRUPTED
     return result if isinstance(result, int) else 0
+
+
+_PASTED = regex(r"-(?!-?[A-Za-z0-9]|-?\Z)")
+
+
+def _texts_last(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with pasted texts that begin with a dash, as ``----> 3 f(x)`` and ``- func:``,
+    behind ``--``, since they are no options."""
+    texts = [one for one in arguments if _PASTED.match(one)] if "--" not in arguments else []
+    return [*(one for one in arguments if one not in texts), *(["--"] if texts else []), *texts]

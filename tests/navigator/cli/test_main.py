@@ -383,3 +383,9 @@ class TestDoctor:
         done = run("doctor", "--tree", str(tmp_path))
         assert done.returncode == 3
         assert "! source" in done.stdout
+
+
+@pytest.mark.parametrize("text", ["----> 3 torch.relu(x)", "- func: relu(Tensor self) -> Tensor"])
+def test_a_pasted_text_that_begins_with_a_dash_is_no_option(text: str) -> None:
+    found = answer("--tree", str(TREE), "op", text)
+    assert found["op"]["name"] == "relu"
