@@ -8,17 +8,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import chain, zip_longest
 
-import msgspec
-
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
 from indexes.model.python import PythonAnswer
-from indexes.model.regex import IGNORECASE, regex
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries import python_names
 from indexes.queries.graph_places import callers_outside
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.messages import Message, Messages
+from indexes.queries.naming import operators
 from indexes.queries.naming.called import (
     on_stack,
     operators_of,
@@ -28,6 +27,7 @@ from indexes.queries.naming.called import (
 )
 from indexes.queries.naming.places import files_named
 from indexes.queries.naming.query import NameQuery, has_words, match_of
+from indexes.queries.naming.spelling import parse_name
 from indexes.queries.naming.texts import code_lines
 from indexes.queries.pasted import (
     FAILED,
@@ -47,8 +47,6 @@ from indexes.readers.messages import DISPATCH
 _LOOKED_AT = 5
 """Lines for which functions and operators are determined."""
 _OPERATORS = 8
-_GRAPH_BREAK = regex(r"(?:[^\n]*\s)?(?:https?://\S+/)?(gb\d{4,})(?:\.html)?", IGNORECASE)
-_GRAPH_BREAKS = "torch/_dynamo/graph_break_registry.json"
 _FOR_ALL = "torchCheckMsgImpl"
 """Functions that make the text of TORCH_CHECKs without one."""
 
@@ -70,7 +68,7 @@ def find(query: NameQuery, index: IndexedTree) -> NameMatch | None:
             return match_of("error", condition, checks, _note(len(checks)))
     if found[0].kind != DISPATCH and (name := part_of(query.raw, NOT_IMPLEMENTED)):
         return _of_macro(name, found, index)
-    return _with_raising(_match(found, index, query.raw), raising)
+    return _with_raising(match_said(found, index, query.raw), raising)
 
 
 def _with_raising(match: NameMatch | None, raising: NameMatch | None) -> NameMatch | None:
@@ -90,50 +88,13 @@ def find_whole(query: NameQuery, index: IndexedTree) -> NameMatch | None:
         return None
     found = Messages(index.facts.store).said(query.raw)
     is_whole = found and found[0].is_whole and not found[0].is_alike
-    return _match(found, index, query.raw) if is_whole else None
+    return match_said(found, index, query.raw) if is_whole else None
 
 
 _CALLED = regex(r"\w[(\[]")
 
 
-class _Break(msgspec.Struct, rename={"kind": "Gb_type"}):
-    """A reason in Dynamo's registry of graph breaks."""
-
-    kind: str
-
-
-_BREAKS = dict[str, list[_Break]]
-
-
-def find_graph_break(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """``GB0023``, or its page's address: the entry in Dynamo's registry, and the lines that break
-    graphs for this reason."""
-    numbered = _GRAPH_BREAK.fullmatch(query.raw.strip())
-    if numbered is None:
-        return None
-    number, text = numbered[1].upper(), index.source.text(_GRAPH_BREAKS)
-    try:
-        kinds = [one.kind for one in msgspec.json.decode(text, type=_BREAKS).get(number, ())]
-        where = Location(_GRAPH_BREAKS, text[: text.index(f'"{number}"')].count("\n") + 1)
-    except (msgspec.MsgspecError, ValueError):
-        return None
-    if not kinds:
-        return None
-    explanations = (
-        _breaking(kind, index) for kind in kinds
-    )  # the last name that it was given first
-    match = _match(next(filter(None, explanations), ()), index)
-    match = match or NameMatch("error", kinds[0], note="no line breaks a graph for this reason now")
-    return replace(match, hits=(Hit("text", number, where, kinds[0]), *match.hits))
-
-
-def _breaking(kind: str, index: IndexedTree) -> tuple[Message, ...]:
-    """The lines with exactly this reason, else those with values or more text."""
-    found = Messages(index.facts.store).said(kind)
-    return tuple(one for one in found if one.text == kind) or found
-
-
-def _match(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> NameMatch | None:
+def match_said(found: tuple[Message, ...], index: IndexedTree, text: str = "") -> NameMatch | None:
     """The lines, the functions around the first of them, and the operators that reach it or are
     named in the text."""
     if not found:
@@ -178,7 +139,7 @@ _RAISES = ("raise ", "throw ", "TORCH_")
 
 def find_dispatch(query: NameQuery, index: IndexedTree) -> NameMatch | None:
     """The dtype dispatches under exactly this name, ``geqrf_cpu``."""
-    return _match(Messages(index.facts.store).dispatched(query.raw.strip("\"' ")), index)
+    return match_said(Messages(index.facts.store).dispatched(query.raw.strip("\"' ")), index)
 
 
 def _assertion(failed: Asserted, index: IndexedTree) -> NameMatch | None:
@@ -329,7 +290,17 @@ def _named(index: IndexedTree, one: Message, text: str) -> list[Hit]:
     """The operators in a text: ``Could not run 'aten::add.out'``, ``linear(): got``."""
     called = [value for value in one.values if "::" in value]
     called += [value for value in one.values[:1] if f"{value}():" in text]
+    called += _of_wrapper(index, part_of(text, _IN_METHOD))
     return named_hits(index, (name.removeprefix("aten::") for name in called))
+
+
+_IN_METHOD = regex(r"\bin method ((?:\w+::)*wrapper_\w+)\)")
+"""The function by torchgen that checks devices, in its message."""
+
+
+def _of_wrapper(index: IndexedTree, name: str) -> tuple[str, ...]:
+    found = operators.find(parse_name(name), index) if name else None
+    return found.overloads[:1] if found else ()
 
 
 _NAMED_OPERATOR = regex(r"(?:\b(aten)(?:::|\.)|\btorch\.ops\.(\w+)\.)(\w+(?:\.\w+)?)")
@@ -378,13 +349,13 @@ def _calling(index: IndexedTree, text: str) -> list[Hit]:
     ][:_LOOKED_AT]
 
 
-def operator_hits(index: IndexedTree, operators: tuple[str, ...]) -> list[Hit]:
+def operator_hits(index: IndexedTree, names: tuple[str, ...]) -> list[Hit]:
     """Operators that reach the line, those that users call first."""
     hits: list[Hit] = []
-    for name in sorted(operators, key=lambda name: (name[0] == "_", "backward" in name)):
+    for name in sorted(names, key=lambda name: (name[0] == "_", "backward" in name)):
         native = index.native(name)
         if native and len(hits) < _OPERATORS:
-            more = len(operators) - _OPERATORS
+            more = len(names) - _OPERATORS
             rest = f" ({more} more do: torchnav at)" if len(hits) == _OPERATORS - 1 < more else ""
             hits.append(Hit("operator", name, native.location, f"reaches this line{rest}", name))
     return hits

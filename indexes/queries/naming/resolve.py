@@ -15,6 +15,7 @@ from indexes.queries.naming import (
     compiled,
     cxx,
     errors,
+    graph_breaks,
     interpreter,
     keys,
     notes,
@@ -260,7 +261,7 @@ _BY_FORM: tuple[World, ...] = (
     compiled.find_guard,
     compiled.find_kernel,
     texts.find_row,
-    errors.find_graph_break,
+    graph_breaks.find,
     cxx.find_cut,
 )
 """Lookups by the form of a text alone."""

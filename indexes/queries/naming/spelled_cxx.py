@@ -80,7 +80,7 @@ _CALLED = regex(r"(?<![\w:])((?:\w+::)+\w+)(?=[(<{])")
 """The call in a line of code: ``v.push_back(torch::ones({1}));``."""
 _STRUCTURED = regex(r"(?:.*::)?structured_(\w+)(?:::\w+)?\Z")
 _SUBCLASS = regex(r"_(?:functional|inplace|out)\Z")
-_WRAPPER = regex(r"(?:.*::)?wrapper_([A-Za-z0-9]+)_(\w+)\Z")
+_WRAPPER = regex(r"(?:.*::)?wrapper_(\w+)\Z")
 _BINDING = regex(r"(?:.*::)?THPVariable_(\w+)\Z")
 _GENERATED_SCOPE = regex(
     r"at::_ops::(\w+)(?:::\w+)?\Z"
@@ -142,7 +142,7 @@ def made_by_torchgen(raw: str, name: str) -> NameQuery | None:
         operators = unique(split for name in names for split in _splits(name))
         return NameQuery(raw, "symbol", found[1], operators=operators, symbols=(*names, symbol))
     if found := _WRAPPER.match(symbol):
-        return _from_wrapper(raw, symbol, found[2])
+        return _from_wrapper(raw, symbol, found[1])
     if symbol.startswith(_SHIM):
         return _from_shim(raw, symbol)
     if found := _BINDING.match(symbol):
@@ -162,15 +162,20 @@ def _from_shim(raw: str, symbol: str) -> NameQuery:
     return NameQuery(raw, "symbol", symbol, operators=operators, symbols=(symbol,), note=note)
 
 
-def _from_wrapper(raw: str, symbol: str, name: str) -> NameQuery:
-    """Structured kernels: ``wrapper_KEY_name_overload``; others: ``wrapper_KEY_overload_name``."""
+def _from_wrapper(raw: str, symbol: str, whole: str) -> NameQuery:
+    """Structured kernels: ``wrapper_KEY_name_overload``; others: ``wrapper_KEY_overload_name``, and
+    before PyTorch 2.0 ``wrapper_overload_name``."""
+    first, _, rest = whole.partition("_")
+    old = (f"{rest}.{first}" if first else rest,) if rest else ()
+    name = rest if first and rest else whole
     overload, _, base = name.partition("_")
     turned: list[str] = []
     if base:
         cut = re.sub(r"(_out|_outf|_symint)+\Z", "", base)
         turned = [f"{b}.{overload}" if overload else b for b in (base, cut)]
     operators = (*turned, *_splits(name)) if not overload else (*_splits(name), *turned)
-    return NameQuery(raw, "operator", base or name, operators=unique(operators), symbols=(symbol,))
+    operators = unique((*old, *operators))
+    return NameQuery(raw, "operator", base or name, operators=operators, symbols=(symbol,))
 
 
 def _cpp_api(raw: str, symbol: str) -> NameQuery | None:

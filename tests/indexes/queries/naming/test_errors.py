@@ -241,6 +241,16 @@ def test_of_an_exception_that_no_line_says_the_last_frame(
     assert (operator.op, found.confidence) == ("mul.Tensor", "by rule")
 
 
+@pytest.mark.parametrize(
+    "method", ["wrapper_CUDA_Tensor_add", "wrapper_Tensor_add", "wrapper_CUDA_add_Tensor"]
+)
+def test_the_wrapper_that_checks_devices_names_its_operator(tree_index: Index, method: str) -> None:
+    checked = f"(when checking argument for argument other in method {method})"
+    found = tree_index.resolve(f"RuntimeError: self must be a matrix {checked}")
+    assert "add.Tensor" in {hit.op for hit in found.hits if hit.detail == "named in the text"}
+    assert tree_index.resolve("wrapper__relu").overloads[0] == "relu"
+
+
 def test_an_exception_of_any_name_behind_its_frame(tree_index: Index) -> None:
     frame = '  File "/lib/torch/optim/swa.py", line 3, in f\n    raise self._made()\n'
     found = tree_index.resolve(f"{frame}torch.optim.swa.Unmet: self must be a matrix")
