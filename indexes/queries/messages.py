@@ -224,7 +224,7 @@ def _best(asked: Pasted, found: list[_Found]) -> tuple[Message, ...]:
     return tuple(_as_message(one)._replace(is_alike=_is_alike(one, text)) for one in best)
 
 
-_VALUES = regex(r"'[^'\n]*'|\"[^\"\n]*\"|\[[^\]\n]*\]|\([^)\n]*\)")
+_VALUES = regex(r"'[^'\n]*'|\"[^\"\n]*\"|\[[^\[\]\n]*\]|\([^()\n]*\)")
 
 
 def _most_covered(found: Iterable[Message]) -> int:

@@ -10,7 +10,7 @@ import pytest
 from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
 from indexes.queries.message_match import Match
-from indexes.queries.messages import Message, Messages
+from indexes.queries.messages import _VALUES, Message, Messages
 from indexes.queries.pasted import operators_on_stack, pasted
 from indexes.readers.messages import HOLE, literal
 from tests.growth import least_seconds
@@ -161,6 +161,9 @@ def test_the_records_of_a_log_are_read_one_by_one(tree_index: Index) -> None:
 def test_time_to_read_a_text_grows_with_its_length() -> None:
     for line in ("E   [rank0]: x\n", "a" * 80, "Apr 14 21:00:09 ", "what(): ", "Exception raised "):
         few, many = (partial(pasted, line * count) for count in (2000, 4000))
+        assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, line
+    for line in ("[", "(", "'", '" '):
+        few, many = (partial(_VALUES.sub, "", line * count) for count in (4000, 8000))
         assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, line
 
 
