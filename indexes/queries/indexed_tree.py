@@ -20,7 +20,6 @@ from indexes.model.vocabulary import (
     Problem,
     SourceInfo,
 )
-from indexes.queries.cut_names import with_beginning
 from indexes.source.snapshot import TreeSnapshot
 from indexes.source.source import Source, cache_folder, index_file
 from indexes.store.index_file import Store, index_version
@@ -162,6 +161,8 @@ class IndexedTree:
         Returns:
             Its launcher and source, or the vendor's library; with a reason where neither is known.
         """
+        from indexes.queries.cut_names import with_beginning
+
         return with_beginning(self._device_names.resolve(name), self.facts)
 
     @cached_property
