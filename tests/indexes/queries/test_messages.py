@@ -163,8 +163,8 @@ def test_time_to_read_a_text_grows_with_its_length() -> None:
         few, many = (partial(pasted, line * count) for count in (2000, 4000))
         assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, line
     for line in ("[", "(", "'", '" '):
-        few, many = (partial(_VALUES.sub, "", line * count) for count in (4000, 8000))
-        assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, line
+        less, more = (partial(_VALUES.sub, "", line * count) for count in (4000, 8000))
+        assert least_seconds(more) < 3.5 * least_seconds(less) + 0.01, line
 
 
 _POOL = """
