@@ -144,8 +144,10 @@ def work():
 threads = [threading.Thread(target=work) for _ in range(2)]
 for thread in threads:
     thread.start()
-while any(thread.is_alive() for thread in threads):
+for _ in range(4000):
     x.abs()
+for thread in threads:
+    thread.join()
 """
     done = run(tmp_path, program)
     assert done.returncode == 0, done.stderr
