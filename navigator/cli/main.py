@@ -107,7 +107,10 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in self.table:
             ctx.fail(f"No such command {args[0]!r}. {self._hint(args[0])}")
-        return super().resolve_command(ctx, args)
+        name, command, rest = super().resolve_command(ctx, args)
+        # The arguments of a program that a command runs stay as they are.
+        runs = command is not None and command.context_settings.get("ignore_unknown_options")
+        return name, command, rest if runs else _texts_last(rest)
 
     def _hint(self, name: str) -> str:
         from indexes.queries.naming.near import near
@@ -232,8 +235,7 @@ def _run(arguments: Sequence[str], settings: Settings, stack: contextlib.ExitSta
     _choose_python(stack)
     # Not torchnav.main(): it would turn an interrupt or a closed pipe into exit code 1.
     try:
-        words = _texts_last(arguments)
-        with torchnav.make_context("torchnav", words, obj=settings) as context:
+        with torchnav.make_context("torchnav", list(arguments), obj=settings) as context:
             result = torchnav.invoke(context)
     except click.exceptions.Exit as stop:
         return stop.exit_code

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from navigator.cli.main import COMMANDS
+from tests.conftest import Run
 
 TORCHNAV = [sys.executable, "-m", "navigator"]
 TREE = Path(__file__).parents[2] / "tree"
@@ -389,3 +390,12 @@ class TestDoctor:
 def test_a_pasted_text_that_begins_with_a_dash_is_no_option(text: str) -> None:
     found = answer("--tree", str(TREE), "op", text)
     assert found["op"]["name"] == "relu"
+
+
+def test_the_arguments_of_a_program_stay_in_their_order(torchnav: Run, tmp_path: Path) -> None:
+    program = tmp_path / "program.py"
+    program.write_text("import sys; print(sys.argv[1:])")
+    given = ("--title", "- a", "--lr", "1")
+    for command in ("trace", "why"):
+        done = torchnav(command, str(program), *given)
+        assert str(list(given)) in done.stdout + done.stderr
