@@ -232,6 +232,7 @@ def _fitting(parts: Sequence[str], room: int) -> str:
 
 
 _OTHER_WAYS = 9
+_IN_ONE_FILE = 4
 
 
 def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:
@@ -260,15 +261,26 @@ def _evenly(groups: Sequence[Sequence[str]], most: int) -> Iterator[Sequence[str
 
 
 def _other_routes(routes: Sequence[Route]) -> Iterator[str]:
-    """One line for each function that computes on other than usual routes."""
+    """One line for each function that computes on other than usual routes; of many that stand in
+    one file, the first and the number of the others."""
     ends = {one.steps[-1]: one for one in reversed(routes)}
     ends.pop(routes[0].steps[-1])
+    files: dict[str, list[Route]] = defaultdict(list)
     for route in reversed(ends.values()):
-        note = next((one for one in reversed(route.conditions) if len(one) < 30), "")
-        word = "with" if route.beside else "else"
-        line = CardLine(route.device, " > ".join((word, *route.steps[1:])), note=note)
-        row = _one_line(line, str(route.location), _ROOM)
-        yield clean(f" {route.device:<{_LABEL - 1}}{row}")
+        files[route.location.path].append(route)
+    for group in files.values():
+        if len(group) > _IN_ONE_FILE:
+            yield _other_route(group[0], f"{len(group) - 1} more in this file")
+        else:
+            yield from map(_other_route, group)
+
+
+def _other_route(route: Route, note: str = "") -> str:
+    note = note or next((one for one in reversed(route.conditions) if len(one) < 30), "")
+    word = "with" if route.beside else "else"
+    line = CardLine(route.device, " > ".join((word, *(route.steps[1:] or route.steps))), note=note)
+    row = _one_line(line, str(route.location), _ROOM)
+    return clean(f" {route.device:<{_LABEL - 1}}{row}")
 
 
 def _without_middle(tree: Sequence[str], room: int) -> Iterator[str]:
@@ -303,8 +315,18 @@ def _route_line(route: Route, one: Way, depth: int, is_end: bool) -> str:
     note = ", ".join(filter(None, (route.kind, route.note))) if is_end else ""
     symbol = one.symbol.removeprefix("at::").removeprefix("native::")
     text = f"{head}{'  ' * min(depth, 10)}{symbol.replace('(anonymous)::', '')}"
-    place = shortened_path(str(one.location), max(20, WIDTH - len(text) - len(note) - 4))
-    return "  ".join(filter(None, (text, place, note)))[:WIDTH]
+    return _step_line(text, str(one.location), note)
+
+
+def _step_line(text: str, place: str, note: str) -> str:
+    """A step with its place and note on a line. The path is shortened first, then the note, and the
+    function's name last: a line number stays whole."""
+    name = _file_name(place)
+    room = WIDTH - len(name) - 2
+    notes = [f"  {one}" for one in (note, note.partition(", ")[0]) if one]
+    end = next((one for one in notes if len(text) + len(one) <= room), "")
+    text = text if len(text) <= room else f"{text[: room - 4]} ..."
+    return f"{text}  {shortened_path(place, WIDTH - len(text) - len(end) - 2)}{end}"
 
 
 def _one_line(line: CardLine, place: str, room: int) -> CardRow:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexes import Index
-from indexes.model.answers import Card, CardLine, Route
+from indexes.model.answers import Card, CardLine, Route, Way
 from indexes.model.vocabulary import Location
 from indexes.queries.card import device_note
 from indexes.queries.chains.chain import for_key
@@ -78,6 +78,31 @@ def test_a_long_card_loses_second_rows_from_below() -> None:
     assert len(rows) == 16
     assert [row[:6].strip() for row in rows[1:5]] == ["CPU", "", "CUDA", "x0"]
     assert "ends" in rows[3]
+
+
+def test_the_line_of_a_step_stays_whole() -> None:
+    for length in range(1, 120):
+        way = Location(f"aten/src/{'Folder/' * (length % 7)}Kernel.cu", 10000 + length)
+        route = Route("CUDA", "launch", "f" * length, way, (), ("a", "b"))
+        (line,) = route_lines([route], 3)
+        assert len(line) <= 80
+        assert f"Kernel.cu:{way.line}" in line.split() or f"/Kernel.cu:{way.line} " in f"{line} "
+
+
+def test_other_ways_that_end_in_one_file_are_counted() -> None:
+    entry = Way("entry", Location("a.cpp", 9))
+
+    def route(name: str, path: str) -> Route:
+        return Route("CPU", "loop", name, Location(path, 1), (entry,))
+
+    many = [route(f"run_{n}", "many.h") for n in range(6)]
+    few = [route(f"go_{n}", "few.h") for n in range(2)]
+    lines = list(route_lines([route("usual", "a.cpp"), *many, *few], 20))
+    assert [" ".join(line.split()) for line in lines[:3]] == [
+        "CPU else > run_0 many.h:1 5 more in this file",
+        "CPU else > go_0 few.h:1",
+        "CPU else > go_1 few.h:1",
+    ]
 
 
 def test_every_card_fits(tree_index: Index) -> None:
