@@ -249,12 +249,12 @@ def test_one_of_several_functions_in_sequence(index: Index, operator: str, confi
 
 
 def test_a_new_tensor_is_not_filled_where_what_fills_it_has_no_kernel(index: Index) -> None:
-    assert usual(index, "poured", "XPU").note == "no kernel: pour_ has none for XPU"
+    assert usual(index, "poured", "XPU").note == "pour_: no XPU kernel in this tree"
 
 
 def test_what_a_call_is_made_on_may_have_no_kernel(index: Index) -> None:
     assert usual(index, "shrunk", "CUDA").symbol.endswith("shrink")
-    assert usual(index, "packed_size", "CUDA").note == "no kernel: packed_up has none for CUDA"
+    assert usual(index, "packed_size", "CUDA").note == "packed_up: no CUDA kernel in this tree"
     assert usual(index, "packed_size").symbol.endswith("turned_cpu")
 
 
