@@ -23,7 +23,7 @@ _NEVER = regex(
     rf"{_OTHER_TENSORS}|[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bsize(?:\d*|\([^()]+\))\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b"
     r"|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
-    r"|requires_grad|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
+    r"|requires_(?:grad|conj|neg)|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
     r"|is_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educed_?[fF]loat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
     r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce|dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
     r"|\bbatchCount\([^()]*\)\s*>=?\s*(?:1\b|2\b|std::max\b)"

@@ -14,7 +14,8 @@ from typing import Literal
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
-from indexes.linking.visible import is_header, is_metal_kernel
+from indexes.linking.usual_conditions import holds, taken
+from indexes.linking.visible import is_header, is_metal_kernel, path_device
 from indexes.model.idioms import LOOPS, VENDOR_NAMESPACES
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
@@ -69,6 +70,15 @@ def runs_library(edge: Edge) -> bool:
     name = edge.symbol.removeprefix("at::").removeprefix("native::")
     runs = _RUNS.get(str(edge.target))
     return not _SET_UP.search(name) and (runs is None or bool(runs.search(name)))
+
+
+def _runs_here(edge: Edge) -> ComputingKind | None:
+    """How a template's edge runs what the template is given."""
+    if edge.kind in ("loop", "launch") and not is_plain_loop(edge):
+        return "loop" if edge.kind == "loop" else "launch"
+    if edge.target == "SYCL":
+        return "launch"
+    return "library" if edge.target in _TEMPLATES and runs_library(edge) else None
 
 
 class Works:
@@ -208,34 +218,36 @@ class Works:
 
     def _is_generic(self, number: int) -> tuple[ComputingKind | None, int | None]:
         """How a header's template runs what it is given, as ``gpu_kernel``, and the number of the
-        ``__global__`` function that it launches."""
-        seen, pending = {number}, deque([number])
-        while pending:
-            known = self.facts.by_id(pending.popleft())
-            if known is None or not is_generic(known):
-                if known and self._is_driver(known):
-                    return "launch", None
-                continue
-            for edge in sorted(self._edges_of(known), key=self._is_unlikely):
-                if edge.kind in ("loop", "launch") and not is_plain_loop(edge):
-                    is_loop, target = edge.kind == "loop", edge.target
-                    launched = target if isinstance(target, int) and not is_loop else None
-                    return "loop" if is_loop else "launch", launched
-                if edge.target == "SYCL":
-                    return "launch", None
-                if edge.target in _TEMPLATES and runs_library(edge):
-                    return "library", None
-                if edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
-                    seen.add(edge.target)
-                    pending.append(edge.target)
+        ``__global__`` function that it usually launches, or of what launches a compiled string."""
+        return self._runs(number, {number})
+
+    def _runs(self, number: int, seen: set[int]) -> tuple[ComputingKind | None, int | None]:
+        known = self.facts.by_id(number)
+        if known is None or not is_generic(known):
+            return ("launch", number) if known and self._is_driver(known) else (None, None)
+        device = path_device(known.definition.location.path)
+        for edge in sorted(self._edges_of(known), key=lambda one: self._is_unusual(one, device)):
+            if kind := _runs_here(edge):
+                is_known = kind == "launch" and isinstance(edge.target, int)
+                return kind, int(edge.target) if is_known else None
+            if edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
+                seen.add(edge.target)
+                if (found := self._runs(edge.target, seen))[0]:
+                    return found
         return None, None
 
-    def _is_unlikely(self, edge: Edge) -> bool:
+    def _is_unusual(self, edge: Edge, device: str) -> bool:
+        """Whether the usual case does not pass an edge of a template, or no usual build has it."""
+        target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
+        if target and target.definition.guard and holds(target.definition.guard, device) is False:
+            return True
         choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
-        return any("UNLIKELY" in one.text and one.arm == "then" for one in choices)
+        unlikely = (one.arm == "then" and "UNLIKELY" in one.text for one in choices)
+        return any(unlikely) or any(taken(one, device) is False for one in choices)
 
     def launched_by(self, edge: Edge) -> Known | None:
-        """The ``__global__`` function that a header's template launches for its caller."""
+        """The ``__global__`` function that a header's template launches for its caller, or what
+        launches a compiled string, as the jiterator does."""
         if edge.kind != "call" or not isinstance(edge.target, int):
             return None
         number = self._generic(edge.target)[1]

@@ -10,6 +10,7 @@ from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.facts import TO_OPERATORS, Edge, Known
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual_conditions import taken
+from indexes.linking.visible import is_metal_kernel
 from indexes.linking.works import is_plain_loop, is_put_together, is_view
 from indexes.model.answers import Route, Way, short_name
 from indexes.model.schema import parse_schema
@@ -97,12 +98,28 @@ class _Finder:
         return own or inner or self._unseen(native, device)
 
     def _routes(self, found: Sequence[_Found]) -> list[Route]:
-        """The routes of what was found; those marked that run where the first one does."""
+        """The routes of what was found, each once; those marked that run where the first one
+        does."""
         beside = self._beside(*found[0][1:]) if found else frozenset()
+        shown = [*found[:1], *(one for one in found[1:] if not self._is_on(found[0], one))]
         return [
-            replace(self._route(*one), beside=not beside.isdisjoint(self._edges(*one[1:])))
-            for one in found[:_MOST]
+            replace(
+                self._route(*one),
+                beside=_runs_functor(found[0][3], one[3])
+                or not beside.isdisjoint(self._edges(*one[1:])),
+            )
+            for one in shown[:_MOST]
         ]
+
+    def _is_on(self, first: _Found, other: _Found) -> bool:
+        """Whether a route is the first one again: to the launch inside the template that the first
+        one calls, or to a function on its way that only seems to compute."""
+        end = first[3].edge
+        if end and end.kind == "call" and end in self._edges(*other[1:]):
+            return True
+        known, edge = other[3].known.id, other[3].edge
+        only_seems = edge is None or (edge.kind == "call" and edge.target == known)
+        return only_seems and any(s.lower.what == known for s in self.search.way(*first[1:3]))
 
     def _beside(self, walk: Walk, node: Node, end: End) -> frozenset[Edge]:
         """The edges that are passed where a path is, in the bodies on it."""
@@ -471,6 +488,13 @@ class _Finder:
         """Whether an edge is one of several computing steps of a body, one after the other."""
         prices = self.search.prices
         return prices.order.is_of_many(edge, walk.device, prices.given.inside(walk, edge.caller))
+
+
+def _runs_functor(first: End, other: End) -> bool:
+    """Whether a Metal kernel runs the functor that another end is, both named by one call."""
+    calls = [(e.kind, e.caller, e.line) for e in (first.edge, other.edge) if e]
+    kernels = [is_metal_kernel(one.known.definition.parameters) for one in (first, other)]
+    return kernels == [False, True] and len(calls) == 2 and calls[0] == calls[1]
 
 
 def _through(native: NativeFunction, route: Route) -> Route:

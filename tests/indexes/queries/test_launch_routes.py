@@ -1,0 +1,157 @@
+"""Which ``__global__`` function a template launches for its caller, and what is one route, not
+two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from indexes import Index
+from tests.indexing import grown, usual
+from tests.tree_marks import NATIVE
+
+YAML = """
+- func: lifted(Tensor self) -> Tensor
+  dispatch:
+    CPU: lifted_cpu
+    CUDA: lifted_cuda
+    MPS: lifted_mps
+
+- func: pressed(Tensor self) -> Tensor
+  dispatch:
+    CUDA: pressed_cuda
+"""
+LOOPS = """
+namespace at::native {
+template <typename func_t>
+__global__ void packed_lift_kernel(int n, func_t f) { f(n); }
+template <typename func_t>
+__global__ void scattered_lift_kernel(int n, func_t f) { f(n); }
+#ifdef USE_ROCM
+template <typename func_t>
+__global__ void rolled_lift_kernel(int n, func_t f) { f(n); }
+template <typename func_t>
+void launch_by_hand(int n, const func_t& f) { rolled_lift_kernel<func_t><<<1, 1>>>(n, f); }
+#endif
+template <typename func_t>
+void launch_packed(int n, const func_t& f) { packed_lift_kernel<func_t><<<1, 1>>>(n, f); }
+template <typename func_t>
+void launch_scattered(int n, const func_t& f) { scattered_lift_kernel<func_t><<<1, 1>>>(n, f); }
+template <typename func_t>
+void lift_same_types(TensorIteratorBase& iter, const func_t& f) {
+  launch_by_hand(iter.numel(), f);
+  bool contiguous = iter.is_contiguous();
+  if (!contiguous) {
+    return launch_scattered(iter.numel(), f);
+  }
+  launch_packed(iter.numel(), f);
+}
+template <typename func_t>
+void lift_elements(TensorIteratorBase& iter, const func_t& f) {
+  if (!casts_while_it_lifts(iter)) {
+    return lift_same_types(iter, f);
+  }
+  launch_scattered(iter.numel(), f);
+}
+template <char const* name>
+void press_jitted(TensorIteratorBase& iter, const std::string& f) {
+  launch_pressed_string(f, name);
+}
+}
+"""
+CUDA = """
+#include <ATen/native/cuda/Lift.cuh>
+namespace at::native {
+void launch_pressed_string(const std::string& f, const std::string& name) {
+  AT_CUDA_DRIVER_CHECK(nvrtc.cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, args, nullptr));
+}
+Tensor lifted_cuda(const Tensor& self) {
+  lift_elements(iter, [] GPU_LAMBDA(float a) { return a; });
+  return self;
+}
+const char pressed_name[] = "pressed";
+Tensor pressed_cuda(const Tensor& self) {
+  press_jitted<pressed_name>(iter, "template <typename T> T pressed(T a) { return a; }");
+  return self;
+}
+}
+"""
+CPU = """
+namespace at::native {
+template <typename scalar_t>
+void lift_batches(const Tensor& self) {
+  for (int64_t i = 0; i < batch; i++) {
+    sgemm_(&transa, data + i, rows);
+  }
+}
+Tensor lifted_cpu(const Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "lifted", [&] { lift_batches<scalar_t>(self); });
+  return self;
+}
+}
+"""
+METAL = """
+#include <c10/metal/lift.h>
+struct lifted_functor {
+  template <typename T>
+  inline T operator()(const T x) { return x; }
+};
+REGISTER_LIFT_OP(lifted, float);
+"""
+HEADER = """
+template <typename T, typename F>
+kernel void lift_dense(
+    device T* output [[buffer(0)]], constant T* input [[buffer(1)]],
+    uint index [[thread_position_in_grid]]) {
+  F f;
+  output[index] = f(input[index]);
+}
+#define REGISTER_LIFT_OP(NAME, DTYPE)                                     \\
+  template [[host_name(#NAME "_dense_" #DTYPE)]] kernel void lift_dense<  \\
+      DTYPE, NAME##_functor>(device DTYPE * output, constant DTYPE * input, uint index)
+"""
+MPS = """
+namespace at::native {
+Tensor lifted_mps(const Tensor& self) {
+  lib.exec_unary_kernel(iter, "lifted");
+  return self;
+}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    files = {
+        f"{NATIVE}native_functions.yaml": YAML,
+        f"{NATIVE}cuda/Lift.cuh": LOOPS,
+        f"{NATIVE}cuda/Lift.cu": CUDA,
+        f"{NATIVE}Lift.cpp": CPU,
+        f"{NATIVE}mps/kernels/Lift.metal": METAL,
+        "c10/metal/lift.h": HEADER,
+        f"{NATIVE}mps/operations/Lift.mm": MPS,
+    }
+    with grown(tmp_path_factory, files) as index:
+        yield index
+
+
+def test_a_template_usually_launches_for_contiguous_tensors_without_casts(index: Index) -> None:
+    assert usual(index, "lifted", "CUDA").note == "packed_lift_kernel"
+
+
+def test_a_string_that_is_compiled_is_one_route_with_its_launcher(index: Index) -> None:
+    (route,) = (one for one in index.routes("pressed") if one.device == "CUDA")
+    assert (route.symbol, route.note) == ("at::native::pressed_cuda", "launch_pressed_string")
+
+
+def test_a_loop_around_a_library_is_no_second_route(index: Index) -> None:
+    (route,) = (one for one in index.routes("lifted") if one.device == "CPU")
+    assert (route.kind, route.note) == ("library", "sgemm_")
+    assert "at::native::lift_batches" in {route.symbol, *(one.symbol for one in route.via)}
+
+
+def test_a_metal_kernel_runs_its_functor(index: Index) -> None:
+    functor, kernel = (one for one in index.routes("lifted") if one.device == "MPS")
+    assert (functor.symbol, functor.beside) == ("lifted_functor::operator()", False)
+    assert (kernel.symbol, kernel.beside) == ("lift_dense", True)
