@@ -119,9 +119,21 @@ NONE = "None"
 """The value of an argument that is not given."""
 
 
+CASTS = "casts"
+"""The name under which is kept that an operator gives another dtype to what it copies."""
+_SAME_TYPE = regex(
+    r"\b(?:dtype|scalar_type)(?:\(\d*\))?\s*([!=]=)\s*[\w.>()-]*\b(?:dtype|scalar_type)\b"
+    r"|\bsame_?(?:data_?)?d?type",
+    re.IGNORECASE,
+)
+"""Asks whether two tensors have one dtype."""
+
+
 def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
     """Whether ``name`` or ``name > 0.0`` holds for the values of arguments."""
     given, value = dict(defaults), value_of(text, device, defaults)
+    if CASTS in given and (asked := _SAME_TYPE.search(text)):
+        return asked[1] == "!="
     if (value or "").lower() in _LITERALS:
         return value == "True"
     if (tested := _ASKS_GIVEN.match(text)) and f"{tested[1]}?" in given:

@@ -41,7 +41,7 @@ _SET_UP = regex(
 """Library functions that prepare, query or clean up, and library types that are constructed."""
 _RUNS = {
     "oneDNN": regex(r"(?:::|^)(?:compute|execute)\w*$"),
-    "MPSGraph": regex(r"(?:::|^)run|encode"),
+    "MPSGraph": regex(r"(?:::|^)(?:run|execute)|encode"),
     "Metal": regex(r"dispatch|encode|exec"),
     "CUB": regex(r"::Device"),
     "cuDNN": regex(r"^cudnn[A-Z]|^execute$"),

@@ -10,6 +10,7 @@ from functools import lru_cache
 from indexes.linking.facts import TO_OPERATORS, Call, Edge, Known, StubEntry, arguments_of
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual_conditions import (
+    CASTS,
     NONE,
     Defaults,
     answer_of,
@@ -18,6 +19,7 @@ from indexes.linking.usual_conditions import (
     taken,
     value_of,
 )
+from indexes.linking.works import moves
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
@@ -245,6 +247,8 @@ def defaults_of(native: NativeFunction) -> Defaults:
     found += [("batch_size", "1")] * is_linear
     if _OF_MODULES.issubset(one.name for one in schema.arguments):
         found.append((rank_of("bias"), "1"))
+    if moves(schema) and any(one.base_type == "ScalarType" for one in schema.arguments):
+        found.append((CASTS, "True"))
     for one in schema.arguments:
         if one.default is None and one.name in _TRAINS:
             found.append((one.name, "True"))

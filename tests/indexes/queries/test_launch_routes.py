@@ -21,6 +21,16 @@ YAML = """
 - func: pressed(Tensor self) -> Tensor
   dispatch:
     CUDA: pressed_cuda
+
+- func: carried(Tensor self, bool non_blocking=False) -> Tensor
+  dispatch:
+    CPU: carried_cpu
+    MPS: carried_mps
+
+- func: carried.dtype(Tensor self, ScalarType dtype, bool non_blocking=False) -> Tensor
+  dispatch:
+    CPU: carried_to_cpu
+    MPS: carried_to_mps
 """
 LOOPS = """
 namespace at::native {
@@ -79,6 +89,23 @@ Tensor pressed_cuda(const Tensor& self) {
 """
 CPU = """
 namespace at::native {
+static void carry_plain(TensorIterator& iter) { cpu_kernel_vec(iter, [](float a) { return a; }); }
+static void carry_cast(TensorIterator& iter) { cpu_kernel(iter, [](float a) { return int(a); }); }
+static void carry(TensorIterator& iter) {
+  if (iter.dtype(0) == iter.dtype(1)) {
+    carry_plain(iter);
+  } else {
+    carry_cast(iter);
+  }
+}
+Tensor carried_cpu(const Tensor& self, bool non_blocking) {
+  carry(iter);
+  return self;
+}
+Tensor carried_to_cpu(const Tensor& self, ScalarType dtype, bool non_blocking) {
+  carry(iter);
+  return self;
+}
 template <typename scalar_t>
 void lift_batches(const Tensor& self) {
   for (int64_t i = 0; i < batch; i++) {
@@ -113,6 +140,31 @@ kernel void lift_dense(
 """
 MPS = """
 namespace at::native {
+#ifndef PYTORCH_JIT_COMPILE_SHADERS
+static auto& lib = mps::MetalShaderLibrary::getBundledLibrary();
+#else
+#include <ATen/native/mps/Lift_metallib.h>
+#endif
+static void carry_blit(const Tensor& self) { [blitEncoder copyFromBuffer:source toBuffer:result]; }
+static void carry_cast_graph(const Tensor& self) {
+  stream->executeMPSGraph(graph, feeds, results, SyncType::COMMIT_ADAPTIVE);
+}
+static void carry_mps(const Tensor& self, const Tensor& result) {
+  const bool sameDataType = self.dtype() == result.dtype();
+  if (sameDataType) {
+    carry_blit(self);
+  } else {
+    carry_cast_graph(self);
+  }
+}
+Tensor carried_mps(const Tensor& self, bool non_blocking) {
+  carry_mps(self, result);
+  return result;
+}
+Tensor carried_to_mps(const Tensor& self, ScalarType dtype, bool non_blocking) {
+  carry_mps(self, result);
+  return result;
+}
 Tensor lifted_mps(const Tensor& self) {
   lib.exec_unary_kernel(iter, "lifted");
   return self;
@@ -155,3 +207,18 @@ def test_a_metal_kernel_runs_its_functor(index: Index) -> None:
     functor, kernel = (one for one in index.routes("lifted") if one.device == "MPS")
     assert (functor.symbol, functor.beside) == ("lifted_functor::operator()", False)
     assert (kernel.symbol, kernel.beside) == ("lift_dense", True)
+
+
+@pytest.mark.parametrize(
+    ("operator", "device", "function"),
+    [
+        ("carried", "CPU", "carry_plain"),
+        ("carried.dtype", "CPU", "carry_cast"),
+        ("carried", "MPS", "carry_blit"),
+        ("carried.dtype", "MPS", "carry_cast_graph"),
+    ],
+)
+def test_an_operator_that_copies_to_a_dtype_casts(
+    index: Index, operator: str, device: str, function: str
+) -> None:
+    assert usual(index, operator, device).symbol == f"at::native::{function}"
