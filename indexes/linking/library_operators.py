@@ -7,7 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from indexes.linking.facts import Facts, LibraryUse
-from indexes.linking.registrations import Written, kernel_definition, visible, written_registrations
+from indexes.linking.registrations import (
+    REFUSES,
+    Written,
+    kernel_definition,
+    visible,
+    written_registrations,
+)
 from indexes.model.idioms import library_block
 from indexes.model.regex import regex
 from indexes.model.schema import parse_schema
@@ -59,11 +65,13 @@ class LibraryOperator:
     def derivative_rule(self) -> str:
         """How it is differentiated without an entry in derivatives.yaml."""
         for one in self.kernels:
+            if one.rule == REFUSES:
+                return f"no entry in derivatives.yaml: {one.symbol} refuses to compute one"
             if one.key.startswith("Autograd") and one.reason == "":
                 return f"no entry in derivatives.yaml: {one.symbol} is registered for {one.key}"
         if any(one.key == "CompositeImplicitAutograd" for one in self.kernels):
             return "no entry in derivatives.yaml: autograd records what its composite kernel calls"
-        return "no entry in derivatives.yaml, and nothing is registered for Autograd"
+        return "no entry in derivatives.yaml, and no formula is registered for Autograd"
 
     @property
     def placed(self) -> NativeFunction:

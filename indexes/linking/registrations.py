@@ -299,6 +299,9 @@ _KEYS = {
 _DEVICES = {"cpu": "CPU", "cuda": "CUDA", "mps": "MPS", "xpu": "XPU", "meta": "Meta"}
 
 
+REFUSES = "_make_prim: its kernel for Autograd refuses to compute a gradient"
+
+
 def full_name(target: str) -> str:
     """``prims::add`` for ``prims::add.default``; operators of aten without a namespace."""
     return target.removeprefix("aten::").removesuffix(".default")

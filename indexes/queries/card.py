@@ -13,7 +13,7 @@ from indexes.linking.graph import DEVICES
 from indexes.linking.python.compilers import Compilers
 from indexes.linking.python.links import python_ways, registered, words_of
 from indexes.linking.python.paths import NamedTest, named_tests, operator_targets
-from indexes.linking.registrations import around_dispatch, kernels_over_cpp
+from indexes.linking.registrations import REFUSES, around_dispatch, kernels_over_cpp
 from indexes.model.answers import (
     AutocastPolicy,
     Card,
@@ -214,7 +214,8 @@ def _is_implicit(index: IndexedTree, native: NativeFunction) -> bool:
 
 def _autograd_kernel(index: IndexedTree, native: NativeFunction) -> KernelRow | None:
     rows = index.facts.kernels(native.full_name) if native.defined_by else ()
-    return next((r for r in rows if r.key.startswith("Autograd") and r.definitions), None)
+    found = (r for r in rows if r.key.startswith("Autograd") and r.rule != REFUSES)
+    return next((one for one in found if one.definitions), None)
 
 
 def _operators(index: IndexedTree, found: Iterable[Route]) -> Iterator[str]:

@@ -13,7 +13,7 @@ from indexes.linking.library_operators import (
     unwritten_schema,
 )
 from indexes.linking.python.paths import Found, bindings
-from indexes.linking.registrations import EXPLICIT, full_name, python_keys
+from indexes.linking.registrations import EXPLICIT, REFUSES, full_name, python_keys
 from indexes.model.files import PythonFact, canonical, unpack
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Location, NativeFunction, Problem
@@ -127,6 +127,8 @@ def _of_prim(
     if detail["through"] == "_make_prim" and not _takes_tensors(native):
         selects = "_make_prim: takes no tensor, so that its arguments tell the device"
         yield _row("BackendSelect", f"{module}.{native.name}", Location(path, fact.line), selects)
+    if detail["through"] == "_make_prim":
+        yield _row("Autograd", f"{module}._make_prim", Location(path, fact.line), REFUSES)
     if "fake" in detail:
         name, _, line = detail["fake"].partition("@")
         meta = "meta: what _make_prim runs for tensors without data"

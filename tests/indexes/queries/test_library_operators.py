@@ -97,14 +97,20 @@ def test_schemas_of_python(tree_index: Index, name: str, schema: str) -> None:
 
 
 def test_a_prim_leads_to_the_operator_that_it_runs(tree_index: Index) -> None:
-    (row,) = [r for r in tree_index.library_kernel_rows() if r.op == "prims::mul"]
-    assert row.calls == "mul.Tensor"
+    rows = [r for r in tree_index.library_kernel_rows() if r.op == "prims::mul"]
+    assert [row.calls for row in rows if row.key != "Autograd"] == ["mul.Tensor"]
     symbols = [hop.symbol for hop in tree_index.chain("prims::mul").hops]
     assert "mul.Tensor" in symbols
     devices = {route.device for route in tree_index.routes("prims::mul")}
     assert "CPU" in devices
     ways = tree_index.at(*_kernel_of(tree_index, "mul.Tensor"))
     assert any("mul.Tensor" in place.operators for place in ways)
+
+
+def test_a_prim_refuses_gradients(tree_index: Index) -> None:
+    (grad,) = (one for one in tree_index.card("prims::mul").lines if one.label == "grad")
+    assert grad.text == "not differentiable"
+    assert grad.note.endswith("torch._prims._make_prim refuses to compute one")
 
 
 def _kernel_of(index: Index, op: str) -> tuple[str, int]:

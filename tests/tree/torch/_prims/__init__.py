@@ -14,7 +14,7 @@ def _fma_aten(a: Tensor, b: Tensor, c: Tensor) -> Tensor: #! runs prims::fma Com
     return a * b + c
 
 
-mul = _make_elementwise_binary_prim( #! operator prims::mul; runs prims::mul CompositeExplicitAutograd
+mul = _make_elementwise_binary_prim( #! operator prims::mul; runs prims::mul Autograd,CompositeExplicitAutograd
     "mul",
     impl_aten=torch.mul,
     doc="",
@@ -24,14 +24,14 @@ def _fma_meta(a, b, c): #! runs prims::fma Meta
     return a
 
 
-fma = _make_prim( #! operator prims::fma
+fma = _make_prim( #! operator prims::fma; runs prims::fma Autograd
     schema="fma(Tensor a, Tensor b, Tensor c) -> Tensor",
     return_type=None,
     meta=_fma_meta,
     impl_aten=_fma_aten,
     doc="",
 )
-iota = _make_prim( #! operator prims::iota; runs prims::iota BackendSelect,CompositeExplicitAutograd
+iota = _make_prim( #! operator prims::iota; runs prims::iota Autograd,BackendSelect,CompositeExplicitAutograd
     schema="iota(SymInt length, *, Device device) -> Tensor",
     return_type=None,
     meta=None,
