@@ -198,10 +198,13 @@ def main() -> int:
     options = parser.parse_args()
     root = options.tree.resolve()
     drawn = commits(root, options.since)
-    cases = questions(root, drawn, options.each, options.seed, options.classes or CLASSES)
+    cases, left_out = questions(root, drawn, options.each, options.seed, options.classes or CLASSES)
     if options.list:
         for case in cases:
-            print(case.kind, case.asked, case.commit.title, sep=" | ")
+            print(case.kind, case.asked, case.commit.name[:10], case.commit.title, sep=" | ")
+    said = ", ".join(f"{kind} {count}" for kind, count in left_out.items() if count)
+    print(f"left out, as their messages say no subject: {said or 'none'}", flush=True)
+    if options.list:
         return 0
     with tempfile.TemporaryDirectory(prefix="pull-requests") as aside:
         found = []
