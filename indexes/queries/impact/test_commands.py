@@ -14,6 +14,7 @@ from itertools import chain, repeat
 from indexes.linking.graph import device_of_key
 from indexes.linking.python.links import names_of
 from indexes.linking.python.paths import Found
+from indexes.linking.python.test_expressions import Expression
 from indexes.model.files import module_name
 from indexes.model.impact import ReachedOperator, Step, TestCommand, Tier
 from indexes.model.regex import regex
@@ -75,8 +76,10 @@ def tests_of(
         found.of_operator(one, native, tests)
         if not tests.named:
             found.add_all(mentions.naming(_words(native, facts), "", _FILES // 2), 3, "by rule")
+    of_direct = _of_direct(operators, facts, found.suite)
     for word in _subjects(operators):
-        found.add_all(mentions.near(f"{word} {word.lower()}", _NEAR - 1), 2, "by rule")
+        near = mentions.near(f"{word} {word.lower()}", _NEAR - 1)
+        found.add_all((_narrowed(one, of_direct, facts) for one in near), 2, "by rule")
     for path, words in _python_names(steps).items():
         found.add_all(mentions.naming(words, path, _FILES), 1, "by rule")
     for path in _changed_paths(steps):
@@ -119,6 +122,35 @@ def _subjects(operators: Sequence[ReachedOperator]) -> list[str]:
         device = device_of_key(key)
         found += [key.removesuffix(device)] if key != device else [] if key == "CPU" else [key]
     return list(dict.fromkeys(found))[:_NAMES]
+
+
+def _of_direct(
+    operators: Sequence[ReachedOperator], facts: ImpactFacts, suite: Suite
+) -> tuple[tuple[str, ...], ...]:
+    """For each operator whose code changes, the names in its tests: its OpInfos', or its own; none
+    if they are too many for one filter."""
+    direct = {}
+    for one in (one for one in operators if not one.dispatches):
+        if native := facts.native(one.name):
+            direct.setdefault(native.name.rstrip("_"), native)
+    if len(direct) > MAX_TESTED:
+        return ()
+    made = {name: suite.of(native).opinfos for name, native in direct.items()}
+    return tuple((name, *(one.name for one in found)) for name, found in made.items())
+
+
+def _narrowed(one: Selection, names: Sequence[Sequence[str]], facts: ImpactFacts) -> Selection:
+    """A test file's tests of some operators; the whole file if it is not known to have any."""
+    text = facts.corpus.text(one.path).decode("utf-8", "replace")
+    known = [
+        [name for name in some if "@ops(" in text or re.search(rf"def test_\w*{name}", text)]
+        for some in names
+    ]
+    if not known or not all(known):
+        return one
+    every = dict.fromkeys(name for some in known for name in some)
+    words = [one for one in every if not any(other != one and other in one for other in every)]
+    return replace(one, expression=Expression("pytest", ("-k", " or ".join(words))))
 
 
 def _words(native: NativeFunction, facts: ImpactFacts) -> list[str]:

@@ -51,3 +51,20 @@ def test_the_opinfo_tests_of_gradients_come_first_for_a_formula(
         answers = [impacts.impact(str(entry.location)), impacts.impact("relu")]
     first = [next(one.path for one in found.tests if "OpInfo" in one.reason) for found in answers]
     assert first == ["test/test_ops_gradients.py", "test/test_ops.py"]
+
+
+@pytest.mark.parametrize(
+    ("tests", "command"),
+    [
+        ("    def test_relu_inplace(self): ...\n", "pytest test/test_mps.py -k relu"),
+        ("    @ops(op_db)\n    def test_x(self, op): ...\n", "pytest test/test_mps.py -k relu"),
+        ("    def test_x(self): ...\n", "pytest test/test_mps.py"),
+    ],
+)
+def test_the_file_of_a_back_end_runs_only_the_tests_of_the_operator(
+    tree_copy: Path, cache: Path, tests: str, command: str
+) -> None:
+    (tree_copy / "test/test_mps.py").write_text(f"class TestX:\n{tests}")
+    with opened(tree_copy, cache) as index:
+        found = Impacts(index).impact("relu_mps")
+    assert command in [one.command for one in found.tests if "its path has" in one.reason]
