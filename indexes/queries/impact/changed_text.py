@@ -34,7 +34,7 @@ class TextChange(NamedTuple):
     detail: str
     """The changed fields; ``docstring``, or ``code and docstring``."""
     keys: tuple[str, ...] = ()
-    """The dispatch keys that get another kernel, if nothing else of an entry changes."""
+    """The dispatch keys that get or lose a kernel, if nothing else of an entry changes."""
 
 
 # --------------------------------------------------------------------------------- YAML
@@ -70,11 +70,11 @@ def _entries(text: str) -> dict[str, tuple[int, int, dict[str, str]]]:
 
 
 def _new_kernels(was: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """The dispatch keys with another kernel than before; none if a key has none any more, which no
-    longer shows in the tree."""
+    """The dispatch keys with another kernel than before, or with none any more; none where a table
+    begins or ends, which changes what runs for every key."""
     before, after = (_kernels(fields.get("dispatch", "")) for fields in (was, now))
-    is_wider = bool(before) and before.keys() <= after.keys()
-    return tuple(key for key, kernel in after.items() if kernel != before.get(key) and is_wider)
+    differ = [key for key in {**after, **before} if before.get(key) != after.get(key)]
+    return tuple(differ) if before and after else ()
 
 
 def _kernels(text: str) -> dict[str, str]:

@@ -69,9 +69,9 @@ class KeySets:
         return self.of_operator(op) & self.of_device(device)
 
     def of_rows(self, op: str, keys: Iterable[str]) -> Keys | None:
-        """The backends on which some rows of an operator's dispatch table run; None if unknown."""
-        served = frozenset[str]().union(*(self.serving(op, key) for key in keys))
-        return served & self.of_operator(op) or None
+        """The backends on which some rows of an operator's dispatch table run, or ran before they
+        were removed; None if unknown."""
+        return frozenset[str]().union(*(self.serving(op, key) for key in keys)) or None
 
     def _composite(self, op: str, key: str) -> Keys:
         rest = self.every - self.own(op)
@@ -107,9 +107,9 @@ class KeySets:
 
     def named(self, op: str, keys: Keys) -> tuple[str, ...]:
         """The keys with which an operator is reached, summarized by whole layouts and devices;
-        empty for all that it runs with."""
+        empty for all that it runs with. A key whose row is removed is none that it runs with."""
         runs = self.of_operator(op)
-        left = keys & runs
+        left = keys & runs or keys
         if left == runs:
             return ()
         found: list[str] = []

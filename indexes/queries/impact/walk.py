@@ -114,8 +114,12 @@ class Walk:
         parent: int | None,
         keys: Keys,
     ) -> None:
-        """Continues along an edge with the keys that can pass it."""
-        node = replace(edge.node, keys=keys & self._allowed(edge.node))
+        """Continues along an edge with the keys that can pass it; begins with those of a removed
+        row too, which the tree has no more."""
+        allowed = self._allowed(edge.node)
+        if parent is None and edge.node.keys and not allowed:
+            allowed = edge.node.keys
+        node = replace(edge.node, keys=keys & allowed)
         if self._new_keys(node):
             edge = replace(edge, node=node)
             further = cost if parent is None else _further(cost, edge)

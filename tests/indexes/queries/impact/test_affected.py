@@ -138,7 +138,22 @@ def test_the_keys_whose_kernels_a_dispatch_table_changes() -> None:
     for new, keys in ((more, ("MPS",)), (entry.format("other"), ("CPU", "CUDA"))):
         (found,) = compare_yaml(old, new)
         assert (found.detail, found.keys) == ("dispatch", keys)
-    assert not compare_yaml(more, old)[0].keys  # what is gone does not show in the tree
+    assert compare_yaml(more, old)[0].keys == ("MPS",)
+    assert not compare_yaml(more, "- func: gcd(Tensor self) -> Tensor\n")[0].keys
+
+
+def test_a_removed_row_of_a_dispatch_table_goes_with_its_own_key(
+    repository: Path, answer: Answer
+) -> None:
+    path = f"{NATIVE}/native_functions.yaml"
+    edit(
+        repository,
+        path,
+        "    CPU, CUDA: sin_out\n    MPS: sin_out_mps\n",
+        "    CPU, CUDA: sin_out\n",
+    )
+    (reached,) = (one for one in answer().impact.operators if one.name == "sin.out")
+    assert reached.keys == ("MPS",)
 
 
 def test_a_removed_function_counts_by_its_old_text(repository: Path, answer: Answer) -> None:
