@@ -34,6 +34,25 @@ def inserted(tree: Tree, after: Location, lines: Sequence[str]) -> tuple[str, ..
     return edited(tree, after.path, [Edit(last + 1, last, tuple(lines))])
 
 
+def in_order(lines: Sequence[str], row: Location, new: str) -> Location:
+    """The row after which a new one stands by its text: as the row, the lines around are in the
+    order of their texts; else the row itself."""
+    at = row.line - 1
+    if _last(row) > row.line or not _are_rows(lines[max(0, at - 1) : at + 2]):
+        return row
+    while new < lines[at] and _are_rows(lines[at : at + 2]):
+        at -= 1
+    while at + 1 < len(lines) and lines[at + 1] < new and _are_rows(lines[at : at + 2]):
+        at += 1
+    return Location(row.path, at + 1)
+
+
+def _are_rows(lines: Sequence[str]) -> bool:
+    """Whether lines are elements of one list, in order."""
+    ends = all(line.endswith(",") and margin(line) == margin(lines[0]) for line in lines)
+    return ends and list(lines) == sorted(lines)
+
+
 def removed(tree: Tree, where: Location) -> tuple[str, ...]:
     return replaced(tree, where, ())
 

@@ -78,7 +78,7 @@ class Nearest:
         most similar one; the operator itself does not count."""
         having = self.homes.of_key(key)
         near = [self._near(base, one, homes, key) for one, homes in having.items() if one != base]
-        near.sort(key=lambda one: (-one.likeness, one.base))
+        near.sort(key=lambda one: (-one.likeness, self._takes_others(base, one.base), one.base))
         if not near:
             return []
         votes: defaultdict[str, float] = defaultdict(float)
@@ -91,6 +91,10 @@ class Nearest:
         self._add_namesakes(base, key, votes)
         order = sorted(votes, key=lambda path: (-votes[path], path))
         return [FileVote(path, first.get(path, near[0])) for path in order]
+
+    def _takes_others(self, base: str, other: str) -> bool:
+        """Whether a kernel takes other types, so that its head is no draft, as like as it is."""
+        return not self._types(base) & self._types(other)
 
     def _voted(self, base: str, near: Near, key: str) -> set[str]:
         """The files that an operator speaks for: its own for the key; or the one where this
@@ -114,7 +118,8 @@ class Nearest:
     def _near(self, base: str, other: str, homes: list[Home], key: str) -> Near:
         reasons = [*self._by_name(base, other), *self._by_code(base, other, homes, key)]
         texts = [why for _, why in reasons if why]
-        return Near(other, sum(weight for weight, _ in reasons), "; ".join(texts), homes)
+        likeness = round(sum(weight for weight, _ in reasons), 3)  # as like, in whatever order
+        return Near(other, likeness, "; ".join(texts), homes)
 
     def _by_name(self, base: str, other: str) -> Iterator[tuple[float, str]]:
         mine, theirs = _words(base), _words(other)
@@ -150,7 +155,7 @@ class Nearest:
             yield _SAME_STUB_TYPE, f"both run through a stub of the type {min(kinds)}"
         if names := self._overloads(base) & self._overloads(other):
             yield _SAME_OVERLOAD, f"both have an overload {min(names)}"
-        if self._types(base) & self._types(other):
+        if not self._takes_others(base, other):
             yield _SAME_TYPES, "it takes the same types"
         if classes := self._tested_as(base) & self._tested_as(other):
             yield _SAME_TESTS, f"the OpInfo of both is a {min(classes)}"

@@ -18,7 +18,7 @@ from indexes.model.files import module_name
 from indexes.model.regex import IGNORECASE, regex
 from indexes.model.schema import SchemaKind
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import Edit, edited, inserted, margin, replaced
+from indexes.queries.changes.diffs import Edit, edited, in_order, inserted, margin, replaced
 from indexes.queries.changes.model import (
     Action,
     Change,
@@ -323,8 +323,9 @@ class RulePlan:
 
     def _join(self, joined: Joined) -> ChangeStep:
         row = joined.row
-        lines = self._tree.lines_of(row.location)
-        code = inserted(self._tree, row.location, [*map(self._renaming(row.name).words, lines)])
+        lines = [*map(self._renaming(row.name).words, self._tree.lines_of(row.location))]
+        after = in_order(self._tree.lines(row.location.path), row.location, lines[0])
+        code = inserted(self._tree, after, lines)
         what = f"Add {self._name} to {row.list.title}, which has {row.name}."
         why = f"{joined.having} of the {joined.operators} operators that it names have a"
         why += f" {self._rule.noun}"

@@ -15,7 +15,7 @@ from indexes.queries.changes import kernels, outside
 from indexes.queries.changes.kernel_files import KernelFiles
 from indexes.queries.changes.kernels import operators_below
 from indexes.queries.changes.model import Change, ChangeStep, Parts
-from indexes.queries.changes.nearest import Nearest
+from indexes.queries.changes.nearest import Near, Nearest
 from indexes.queries.changes.new_kernel import plain_head, with_parameters
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.tree import Tree
@@ -357,6 +357,17 @@ def test_an_overload_of_the_same_name_makes_operators_alike(tree_copy: Path, cac
             nearest.append(Nearest(KernelFiles(Tree(index))).of("amount", "MPS")[0].near)
     assert [one.base == "sum" for one in nearest] == [False, True]
     assert "both have an overload dim_IntList" in nearest[1].why
+
+
+def test_of_operators_as_like_the_model_takes_the_same_types(
+    small: Tree, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nearest = Nearest(KernelFiles(small))
+    alike = [Near(name, 5.0, "", homes) for name, homes in nearest.homes.of_key("MPS").items()]
+    near = {one.base: one for one in alike}
+    monkeypatch.setattr(nearest, "_near", lambda base, other, homes, key: near[other])
+    models = [nearest.of(base, "MPS")[0].near.base for base in ("lt", "sigmoid")]
+    assert models == ["eq", "ceil"]  # each the first of its file with the same types
 
 
 def test_a_backend_outside_of_the_tree_registers_in_its_own_library(

@@ -9,7 +9,7 @@ import pytest
 
 from indexes.model.errors import NotFound, UsageError
 from indexes.model.vocabulary import Location
-from indexes.queries.changes.diffs import joined, removed
+from indexes.queries.changes.diffs import in_order, joined, removed
 from indexes.queries.changes.model import ChangeStep
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.model import GapList
@@ -117,3 +117,12 @@ def test_rows_beside_each_other_go_in_one_step(changes: Changes) -> None:
     assert alone == steps[1]
     apart = replace(steps[2], code=())  # not an exact edit of its lines
     assert joined(changes.tree, [steps[0], apart]) == (steps[0], apart)
+
+
+@pytest.mark.parametrize(("new", "after"), [("abs", 1), ("bmm", 3), ("gcd", 4), ("zeta", 6)])
+def test_a_row_joins_a_list_in_the_order_of_its_rows(new: str, after: int) -> None:
+    rows = ["add", "bernoulli", "eye", "gelu", "mul"]
+    lines = ["names = [", *(f"    aten.{name}," for name in rows), "]"]
+    assert in_order(lines, Location("x.py", 4), f"    aten.{new},") == Location("x.py", after)
+    lines[3:5] = reversed(lines[3:5])
+    assert in_order(lines, Location("x.py", 4), f"    aten.{new},") == Location("x.py", 4)
