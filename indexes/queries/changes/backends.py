@@ -8,6 +8,7 @@ from pathlib import PurePosixPath
 
 from indexes.linking.graph import device_of_key
 from indexes.model.regex import regex
+from indexes.model.vocabulary import Location
 from indexes.queries.gaps.docs import page_paths
 from indexes.queries.gaps.kernels.tables import rows_of
 from indexes.queries.gaps.statements import Statement
@@ -41,6 +42,16 @@ def test_files(tree: Tree, key: str, names: Iterable[str]) -> list[str]:
             counts[path] = (not exact, -len(calls.findall(tree.text(path))), path)
     found = sorted(counts, key=lambda path: counts[path])
     return [path for path in found if not counts[path][0] or counts[path][1]][:_FEW]
+
+
+def running(tree: Tree, path: str) -> Iterator[Location]:
+    """The test files that import a test file's classes, by name, to run them."""
+    module = path.removeprefix("test/").removesuffix(".py").replace("/", ".")
+    line = re.compile(rf"^from {re.escape(module)} import \(?\s*Test".encode(), re.MULTILINE)
+    for other in tree.corpus.files_with(module, "test") if path.startswith("test/") else ():
+        text = tree.corpus.text(other)
+        if found := line.search(text):
+            yield Location(other, text.count(b"\n", 0, found.start()) + 1)
 
 
 def rows_naming(tree: Tree, path: str, names: Iterable[str]) -> Iterator[Statement]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from itertools import islice
 
@@ -13,7 +12,8 @@ from indexes.model.answers import Hop
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.changes.backends import test_files
-from indexes.queries.changes.diffs import Edit, edited, margin
+from indexes.queries.changes.check_drafts import corrected
+from indexes.queries.changes.diffs import edited
 from indexes.queries.changes.kernels import operators_below
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.test_runs import covering, run_of
@@ -23,13 +23,6 @@ from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Selection, Suite
 
-_CALL = regex(
-    r"(?P<throw>throw\s+(?:std\s*::\s*)?\w*_?\w+)\s*\(|\b(?P<macro>(?:TORCH|AT)_[A-Z_]+)\s*\("
-)
-_TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?\*/|[(),]")
-_COMPARED = regex(r"([^=<>!&|?]+?)\s*(==|!=|<=|>=|<|>)\s*([^=<>!&|?]+)")
-_PREFIX = regex(r"TORCH_CHECK\w*\([^\";]*\"(\w+)(\(\))?: ")
-_INSTEAD = regex(r"use (\w+)\((false, )?")
 _LITERAL = regex(r"\"((?:[^\"\\\n]|\\.)*)\"")
 _SENTENCE = "Say which argument is wrong, what it should be, and what it is."
 _SHORTEST = 8
@@ -44,9 +37,9 @@ _APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cud
 """Folders of kernels for other tensors, with their own checks."""
 _MACRO = regex(r"\b(?:TORCH_CHECK\w*|AT_ERROR|AT_ASSERT\w*|AT_CHECK|THArgCheck)\(")
 _CHECKED = regex(rf"{_MACRO.pattern}|\b\w*check\w*\(")
+_ASKS = regex(r"\bis_(sparse(?:_csr)?|quantized|mkldnn|nested)\(|\bk(Sparse(?:Csr)?|Mkldnn)\b")
+"""Asks for a tensor's layout."""
 _LONGEST = 20
-_WIDTH, _INDENT = 80, 4
-"""Of a line of C++, by the tree's clang-format."""
 
 
 def error_message(tree: Tree, change: Change) -> Parts:
@@ -73,7 +66,7 @@ def _edits(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     path = change.gap.location.path
     places = dict.fromkeys((change.gap.location, *change.gap.evidence))
     own = [place for place in places if place.path == path]
-    edits = {edit for place in own if (edit := _edit(tree, change, place))}
+    edits = {edit for place in own if (edit := corrected(tree, change, place))}
     code = edited(tree, path, edits) if edits else ()
     what = _SENTENCE if change.kind == "error-message" else f"{change.gap.what}: say it anew."
     yield ChangeStep("edit", own[0], what, code, change.why)
@@ -83,80 +76,6 @@ def _edits(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     for place in places:
         if place.path != path:
             yield ChangeStep("read", place, "See the rule.", why=change.why)
-
-
-def _edit(tree: Tree, change: Change, place: Location) -> Edit | None:
-    """The corrected call at a line; None if there is none."""
-    text = tree.text(place.path)
-    above = tree.lines(place.path)[: place.line - 1]
-    start = sum(len(line) + 1 for line in above)
-    found = _CALL.search(text, start)
-    end = _closing(text, found.end()) if found and found.start() < text.find("\n", start) else -1
-    if found is None or end < 0:
-        return None
-    new = _rewritten(tree, change, place, found["macro"] or found["throw"], text[found.end() : end])
-    whole = text[start : text.find("\n", end)]
-    made = whole.replace(text[found.start() : end + 1], new, 1)
-    return Edit(place.line, text.count("\n", 0, end) + 1, tuple(made.split("\n")))
-
-
-def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside: str) -> str:
-    instead = _INSTEAD.search(change.why)
-    if called.startswith("throw"):
-        return f"TORCH_CHECK(false, {inside.strip()})"
-    if instead and called != instead[1]:
-        return f"{instead[1]}({instead[2] or ''}{inside})"
-    if _has_message(inside):
-        return f"{called}({inside})"
-    message = _message(tree, change, place, inside)
-    line = f"{called}({inside.rstrip()}, {message})"
-    if len(line) + _INDENT <= _WIDTH:
-        return line
-    indent = margin(tree.line(place)) + "    "
-    return f"{called}(\n{indent}{inside.strip()},\n{indent}{message})"
-
-
-def _has_message(inside: str) -> bool:
-    """Whether a check has more than a condition: a comma outside parentheses."""
-    depth = 0
-    for token in _TOKEN.finditer(inside):
-        depth += (token.group() == "(") - (token.group() == ")")
-        if token.group() == "," and depth == 0:
-            return True
-    return False
-
-
-def _closing(text: str, start: int) -> int:
-    """The offset of the parenthesis that closes the one before ``start``; -1 if none."""
-    depth = 1
-    for token in _TOKEN.finditer(text, start):
-        depth += (token.group() == "(") - (token.group() == ")")
-        if depth == 0:
-            return token.start()
-    return -1
-
-
-def _message(tree: Tree, change: Change, place: Location, condition: str) -> str:
-    """The arguments of TORCH_CHECK for the expected and actual values."""
-    text = " ".join(condition.split())
-    words = f"{_prefix(tree, change, place)}expected {_escaped(text)}"
-    compared = _COMPARED.fullmatch(text)
-    if compared is None:
-        return f'"{words}"'
-    got = compared[1].strip()
-    return f'"{words}, but got {_escaped(got)} = ", {got}'
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _prefix(tree: Tree, change: Change, place: Location) -> str:
-    """The usual start of the file's messages: ``gcd(): `` or ``gcd: ``."""
-    name = change.op.partition(".")[0] if change.op else change.name
-    styles = Counter(m[2] or "" for m in _PREFIX.finditer(tree.text(place.path)))
-    ends = styles.most_common(1)[0][0] if styles else "()"
-    return f"{name.rpartition('::')[2]}{ends}: "
 
 
 # ------------------------------------------------------------------------ no gap known
@@ -310,7 +229,7 @@ def _tests(
         _of_opinfo(tree, native.full_name, "read" if hand else "edit"), not checking
     )
     runs += map(run_of, (*hand, *found.files))
-    return steps_of_tests, [*runs, *_of_layouts(tree, native.full_name)]
+    return steps_of_tests, [*runs, *_of_layouts(tree, native.full_name, steps)]
 
 
 def _of_opinfo(tree: Tree, op: str, action: Action) -> Iterator[ChangeStep]:
@@ -322,13 +241,19 @@ def _of_opinfo(tree: Tree, op: str, action: Action) -> Iterator[ChangeStep]:
             yield ChangeStep(action, place_of(found), what)
 
 
-def _of_layouts(tree: Tree, op: str) -> Iterator[TestRun]:
-    """The test file of each layout with kernels, which check for themselves."""
+def _of_layouts(tree: Tree, op: str, steps: list[ChangeStep]) -> Iterator[TestRun]:
+    """The test file of each layout with kernels, which check for themselves, or that what checks
+    asks for."""
     names = {name.rpartition(".")[2] for name in tree.names(op)}
-    for key in sorted(key for key in tree.keys(op) if device_of_key(key) not in ("", key)):
+    own = sorted(key for key in tree.keys(op) if device_of_key(key) not in ("", key))
+    whys = {key: f"it has a kernel for {key}" for key in own}
+    code = "\n".join(line for s in steps if s.touches for line in tree.lines_of(s.location))
+    for asked in _ASKS.finditer(code):
+        layout = (asked[1] or asked[2]).title().replace("_", "")
+        whys.setdefault(f"{layout}CPU", f"what checks asks for {asked[0].rstrip('(')}")
+    for key, why in whys.items():
         for path in test_files(tree, key, names)[:1]:
-            name = tree.natives[op].name
-            yield TestRun(f"pytest {path} -k {name}", path, f"it has a kernel for {key}")
+            yield TestRun(f"pytest {path} -k {tree.natives[op].name}", path, why)
 
 
 def _added(tree: Tree, change: Change, test: Location) -> ChangeStep:

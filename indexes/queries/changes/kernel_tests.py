@@ -221,6 +221,9 @@ def _test(new: NewKernel) -> Iterator[ChangeStep]:
         what += f", as {new.near.base} is tested here" if found else ""
         like = place if found else None
         yield ChangeStep("add", place, what, (), "its tests are in this file", like)
+        for other in backends.running(new.tree, path):
+            what = f"a new class of tests in {path} is imported here too"
+            yield ChangeStep("read", other, what, (), "this file runs its classes by name", other)
 
 
 def _docs(new: NewKernel) -> Iterator[ChangeStep]:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from indexes.queries.changes.check_drafts import _message
 from indexes.queries.changes.planning import Changes
 from tests.indexing import append, opened
 from tests.tree_marks import YAML
@@ -44,6 +47,33 @@ def test_layouts_that_check_for_themselves_have_their_tests_and_an_opinfo_a_case
     assert run.command == "pytest test/test_sparse.py -k abs"
     assert any(step.what.startswith("Give its OpInfo an error") for step in plan.steps)
     assert any("which needs it, an error_inputs_func" in s.what for s in helper.steps)
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("weight.is_contiguous()", "f: expected weight to be contiguous"),
+        ("!x.is_sparse_csr()", "f: expected x not to be sparse csr"),
+        ("scale->isFloatingPoint()", "f: expected scale to be floating point"),
+        ("x.is_contiguous(format)", "f: expected x to be contiguous (format)"),
+        ("info != nullptr", "f: expected info not to be null"),
+        ("false", "f: say what is wrong"),
+        ("at::isIntegralType(t, /*includeBool=*/true)", "f: expected isIntegralType(t, true)"),
+    ],
+)
+def test_a_message_says_a_plain_question_in_words(condition: str, message: str) -> None:
+    assert _message("f: ", condition) == [f'"{message}"']
+
+
+def test_a_layout_that_the_check_asks_for_has_its_tests(tree_copy: Path, cache: Path) -> None:
+    append(tree_copy, {YAML: "\n- func: asked(Tensor self) -> Tensor\n"})
+    body = "Tensor asked(const Tensor& self) { TORCH_CHECK(!self.is_sparse()); return self; }"
+    kernel = tree_copy / "aten/src/ATen/native/Asked.cpp"
+    kernel.write_text(f"namespace at::native {{\n{body}\n}}\n")
+    (tree_copy / "test/test_sparse.py").write_text("def test_it():\n    torch.asked(1)\n")
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("asked", "error-message")
+    assert "test/test_sparse.py" in [one.path for one in plan.tests]
 
 
 CROSSED = """

@@ -1,0 +1,26 @@
+"""The test files of a back end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from indexes.queries.changes.backends import running
+from indexes.queries.gaps.tree import Tree
+from tests.indexing import opened
+
+
+def test_a_file_that_runs_the_classes_of_another_imports_them_by_name(
+    tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / "test/quantization").mkdir()
+    own = "test/quantization/test_op.py"
+    (tree_copy / own).write_text("class TestOp:\n    def test_x(self): ...\n")
+    files = {
+        "test_all.py": "import torch\nfrom quantization.test_op import TestOp  # noqa: F401\n",
+        "test_helped.py": "from quantization.test_op import helper\n",
+    }
+    for name, text in files.items():
+        (tree_copy / "test" / name).write_text(f"{text}class TestX:\n    def test_x(self): ...\n")
+    with opened(tree_copy, cache) as index:
+        found = [str(one) for one in running(Tree(index), own)]
+    assert found == ["test/test_all.py:2"]
