@@ -23,9 +23,10 @@ _MOST_TESTS = 12
 _ALIKE = 4
 """Letters in which forms of a word agree: ``conv`` and ``convolution``."""
 _ASSERTED = regex(
-    r"(?:assertRaisesRegexp?\([^\"'\n]*|error_regex\s*=\s*|expectedRegex\s*=\s*)\n?\s*"
+    r"(?:assertRaisesRegexp?\([^\"'\n]*|\b\w*(?:err|msg|message|[rR]egex)\w*\s*=\s*)\n?\s*"
     r"[rf]*(\"[^\"\n]*\"|'[^'\n]*')"
 )
+_ANYTHING = regex(r"\.[*+]\??")
 _LETTER = regex(rb"\w")
 _QUOTED = regex(r"(\"[^\"\\\n]{12,}\")")
 _CXX_TEST = regex(r".*/test/")
@@ -99,7 +100,7 @@ class TestMentions:
         tests."""
         for path in self._corpus.paths("test") if len(message) >= _SHORTEST else ():
             text = self._corpus.text(path).decode("utf-8", "replace")
-            found = _ASSERTED.finditer(text) if "egex" in text else ()
+            found = _ASSERTED.finditer(text) if "Regex" in text else ()
             yield from (_place(path, text, one) for one in found if _is_said(one[1], message))
         for path in (one for one in self._corpus.paths("cpp") if _CXX_TEST.match(one)):
             text = self._corpus.text(path).decode("utf-8", "replace")
@@ -210,7 +211,9 @@ def _place(path: str, text: str, found: re.Match[str]) -> Location:
 
 def _is_said(quoted: str, message: str) -> bool:
     pattern = quoted.strip("\"'").replace("\\", "").strip(".*^$ ")
-    return len(pattern) >= _SHORTEST and (pattern in message or message.strip() in pattern)
+    parts = _ANYTHING.split(pattern)  # whatever stands between is not in the source
+    is_part = all(part in message for part in parts)
+    return len("".join(parts)) >= _SHORTEST and (is_part or message.strip() in pattern)
 
 
 def _words_of(path: str) -> set[str]:

@@ -47,10 +47,13 @@ def tree(tree_copy: Path) -> Path:
     return tree_copy
 
 
-_RAISING = """
+_RAISING = r"""
 class TestFill:
     def test_it(self):
         with self.assertRaisesRegex(RuntimeError, "Expected dtype int64"):
+            fill()
+        err_msg = r"Nobody may .* the value\."
+        with self.assertRaisesRegex(RuntimeError, err_msg):
             fill()
 """
 _CERR = """TEST(Fill, Warns) {
@@ -73,6 +76,8 @@ def test_files_that_ask_for_words_of_a_message(tree: Path, cache: Path) -> None:
             "test/test_fill.py",
             "aten/src/ATen/test/fill.cpp",
         ]
+        named = [str(one) for one in mentions.asking("Nobody may ${what} the value.")]
+        assert named == ["test/test_fill.py:6"]
         assert not list(mentions.asking("no test asks for this"))
 
 
