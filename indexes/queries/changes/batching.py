@@ -62,6 +62,9 @@ class _BatchRulePlan(RulePlan):
     def _existing(self) -> Location | None:
         return self._registrations.get(self._name)
 
+    def _beside(self, there: Location) -> Iterator[ChangeStep]:
+        return shared_code(self._tree, self._rules_in(there.path))
+
     @cached_property
     def _registrations(self) -> dict[str, Location]:
         """The registration of each operator's rule, by name."""

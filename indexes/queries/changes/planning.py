@@ -108,7 +108,7 @@ class Changes:
             raise NotFound(f"{name} is not an operator", match.suggestions)
         if match.overloads[0] not in self.tree.natives:
             return self._of_library(match.overloads[0], kind, key)
-        op = self._functional(match.overloads[0])
+        op = self._functional(self._plain(match.overloads))
         name = self.tree.natives[op].name
         gaps = self._gaps(kind) if _is_found(kind) and kind != "docs" else ()
         mine = [gap for gap in gaps if gap.name == name and (not key or key in gap.keys)]
@@ -201,6 +201,13 @@ class Changes:
         if key:
             key = known_key(key, self._index)
         return key, self._functional(op) if op else None
+
+    def _plain(self, overloads: Sequence[str]) -> str:
+        """The first overload that computes: one with named dimensions calls another."""
+        named = {
+            o for o in overloads for a in self.tree.schemas[o].arguments if "Dimname" in a.type
+        }
+        return next((one for one in overloads if one not in named), overloads[0])
 
     def _functional(self, op: str) -> str:
         name = self.tree.natives[op].name

@@ -3,9 +3,13 @@ operator's nearest ones."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import islice
 
+from indexes.model.files import module_name
+from indexes.model.regex import regex
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.related import neighbour
 from indexes.queries.contribution.tiers import in_order
@@ -33,6 +37,18 @@ def covering(tree: Tree, op: str, device: str = "cpu") -> OperatorTests:
 
 def run_of(one: Selection) -> TestRun:
     return TestRun(one.command, one.path, one.rule)
+
+
+def importing(tree: Tree, path: str, most: int) -> Iterator[TestRun]:
+    """The test files that import a module, whose functions they test by hand."""
+    module = module_name(path)
+    package, _, last = module.rpartition(".")
+    own, of_package = (re.escape(one) for one in (module, package))
+    line = rf"^\s*(?:import {own}|from {own} import|from {of_package} import .*\b{last})\b"
+    imports = regex(line.encode(), re.MULTILINE)
+    files = tree.corpus.files_with(last, "test", lambda one: one.startswith("test/"))
+    for test in islice((one for one in files if imports.search(tree.corpus.text(one))), most):
+        yield TestRun(f"python {test}", test, f"it imports {module}")
 
 
 def in_tiers(runs: tuple[TestRun, ...]) -> tuple[TestRun, ...]:

@@ -42,7 +42,7 @@ from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.related import computed, neighbour, shared_modules
-from indexes.queries.changes.test_runs import operator_runs
+from indexes.queries.changes.test_runs import importing, operator_runs
 from indexes.queries.contribution.python_siblings import SiblingPlace, called_privately
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse
@@ -127,7 +127,8 @@ class RulePlan:
         there = self._existing()
         if there and not self._change.gap:
             edit = ChangeStep("edit", there, f"The {self._rule.noun} of {self._name}.")
-            steps = (edit, *self._failing(self._lists.failing(self._subject, self._own, rows)))
+            failing = self._failing(self._lists.failing(self._subject, self._own, rows))
+            steps = (edit, *self._beside(there), *failing)
             return Parts(steps, tests=tuple(self._tests()), title=title, there=there)
         writing = (*self._ref_to_register(), *self._to_write(), *self._of_ref(), *self._elsewhere())
         called = shared_modules(self._tree, self._models())
@@ -139,6 +140,10 @@ class RulePlan:
     def _existing(self) -> Location | None:
         found = self._lists.traits.found(self._rule.kind).get(self._name)
         return place(found[0]) if found else None
+
+    def _beside(self, there: Location) -> Iterator[ChangeStep]:
+        """What the existing one shares with others."""
+        return iter(())
 
     # --------------------------------------------------------------------- neighbours
 
@@ -370,6 +375,8 @@ class RulePlan:
         runs = operator_runs(self._tree, self._op)
         about = regex(self._rule.tests, re.IGNORECASE)
         yield from sorted(runs, key=lambda one: not about.search(one.path))
+        for one in self._near[:1]:
+            yield from importing(self._tree, self._place(one).path, _FILES)
         if self._tree.opinfos(self._op) and any(about.search(one.path) for one in runs):
             return
         own = [self._place(one).path for one in self._near[:1]]

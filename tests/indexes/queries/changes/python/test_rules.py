@@ -212,3 +212,18 @@ def test_tests_by_hand_do_not_stand_for_those_that_are_made_for_each_ref(
     commands = [run.command for run in plan.tests]
     assert commands[0] == "pytest test/test_unary_ufuncs.py -k 'TestByHand and test_sigmoid'"
     assert "python test/test_ops.py" in commands
+
+
+def test_files_that_import_the_module_test_its_functions_by_hand(
+    tree_copy: Path, cache: Path
+) -> None:
+    files = {
+        "test/test_prims.py": "import torch._refs as refs\n",
+        "test/test_named.py": "from torch import _refs\n",
+        "test/test_speaking.py": "# of torch._refs\n",
+    }
+    append(tree_copy, {path: f"{text}\n\ndef test_it(): ...\n" for path, text in files.items()})
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("sum", "ref")
+    runs = {one.path: one.command for one in plan.tests if one.why == "it imports torch._refs"}
+    assert runs == {path: f"python {path}" for path in ("test/test_named.py", "test/test_prims.py")}
