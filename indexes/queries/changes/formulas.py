@@ -6,16 +6,20 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
+from indexes.linking.facts import TO_OPERATORS
 from indexes.linking.graph import DEVICES
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed
 from indexes.queries.changes.formula_tests import FORWARD, REVERSE, FormulaTests, Mode
 from indexes.queries.changes.kernel_files import after
+from indexes.queries.changes.kernels import operators_below
 from indexes.queries.changes.model import Change, ChangeStep, Neighbour, Parts, Planner
 from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.related import computed
+from indexes.queries.contribution.helpers import definitions_at
 from indexes.queries.contribution.operator_places import formula_files
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.operator_lists import ListRow, read_operator_lists
@@ -25,6 +29,10 @@ _GENERATORS = "tools/autograd/gen_%.py"
 _NEIGHBOURS = 3
 _CODE = 40
 _FUNCTIONS = "a formula that is more than an expression calls a function of this file"
+_MOST_BELOW = 4
+"""Operators that a composite one calls."""
+_FEW_USERS = 2
+"""Files that call a helper of one gradient."""
 _UNKNOWN = regex(r"not_implemented\(")
 _CALL = regex(r"(?<![\w.])([a-z_]\w*)\(")
 
@@ -43,8 +51,18 @@ def _plan(tree: Tree, change: Change, mode: Mode) -> Parts:
         return Parts(steps, tests=new.suite.runs(), title=title, there=there)
     if new.entry is None and tree.is_composite(change.op):
         text = f"{change.op} is composite: it is differentiated through what it calls"
-        return Parts((), there=tree.natives[change.op].location, title=text)
+        steps = tuple(_below(tree, change, change.op, mode))
+        return Parts(steps, there=tree.natives[change.op].location, title=text)
     return new.parts()
+
+
+def _below(tree: Tree, change: Change, op: str, mode: Mode) -> Iterator[ChangeStep]:
+    """Where the gradient of a composite operator is computed: the formulas of what it calls, and
+    the kernels."""
+    called = dict.fromkeys(one.op for one in operators_below(tree, op, "CPU") if not one.condition)
+    for name in islice(called, _MOST_BELOW):
+        yield from _NewFormula(tree, change, name, mode).existing_steps()
+        yield from computed(tree, name)
 
 
 @dataclass
@@ -89,12 +107,24 @@ class _NewFormula:
             yield ChangeStep("edit", found.location, f"{found.name} is called there")
             if place := self._declared(found):
                 yield ChangeStep("read", place, f"{found.name} is declared here")
+        for op in self._helping():
+            yield from computed(self.tree, op)
         called = {name for one in formulas for name in _CALL.findall(one.text)}
         for op in (op for name in sorted(called) for op in self.tree.overloads.get(name, ())[:1]):
             rows = self.tree.kernels.get(op, {})
             for kernel in (k for key in DEVICES if key in rows for k in rows[key].definitions[:1]):
                 what = f"{kernel.name} computes {op}, called there"
                 yield ChangeStep("read", kernel.location, what)
+
+    def _helping(self) -> list[str]:
+        """The operators that its functions call and little else does: made for this gradient."""
+        facts = self.tree.index.facts
+        places = [one.location for one in self._called(self.entry)]
+        known = (one for place in places for one in definitions_at(facts, place))
+        edges = (edge for one in known for edge in facts.edges(one.id))
+        called = dict.fromkeys(str(edge.target) for edge in edges if edge.kind in TO_OPERATORS)
+        rare = (op for op in called if facts.files_using(op) <= _FEW_USERS)
+        return [op for op in rare if op in self.tree.natives]
 
     # -------------------------------------------------------------------- the neighbour
 

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from indexes.queries.changes.formula_tests import FORWARD, flag_edits, flags_of
 from indexes.queries.changes.planning import Changes
-from tests.indexing import opened
+from tests.indexing import append, opened
+from tests.tree_marks import YAML
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 OPINFOS = "torch/testing/_internal/common_methods_invocations.py"
@@ -130,3 +131,42 @@ def test_dtypes_are_added_to_the_opinfo(changes: Changes) -> None:
     code = [line for step in plan.steps for line in step.code]
     assert any("Half" in step.what for step in plan.steps)
     assert any(line.startswith("+") and "torch.bfloat16, torch.half" in line for line in code)
+
+
+def test_the_gradient_of_a_composite_is_where_what_it_calls_has_one(
+    tree_copy: Path, cache: Path
+) -> None:
+    rows = ("whole(Tensor self)", "_inside(Tensor self)", "_helper_of_it(Tensor self)")
+    entries = [f"\n- func: {row} -> Tensor\n" for row in rows]
+    entries[1] += "  dispatch:\n    CPU: _inside\n"
+    entries[2] += "  dispatch:\n    CPU: _helper_of_it\n"
+    kernels = (
+        "namespace at::native {\nTensor whole(const Tensor& self) { return at::_inside(self); }\n"
+        "Tensor _inside(const Tensor& self) { return self; }\n}\n"
+    )
+    helper = (
+        "namespace at::native {\nTensor _helper_of_it(const Tensor& self) { return self; }\n}\n"
+    )
+    manual = (
+        "\nnamespace torch::autograd::generated::details {\n"
+        "Tensor inside_backward(const Tensor& grad) {\n  return at::_helper_of_it(grad);\n}\n}\n"
+    )
+    append(
+        tree_copy,
+        {
+            YAML: "".join(entries),
+            DERIVATIVES: f"\n- name: {rows[1]} -> Tensor\n  self: inside_backward(grad)\n",
+            "aten/src/ATen/native/Whole.cpp": kernels,
+            "aten/src/ATen/native/HelperOfIt.cpp": helper,
+            "torch/csrc/autograd/FunctionsManual.cpp": manual,
+        },
+    )
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("whole", "derivative")
+    assert plan.there
+    assert [(step.action, step.location.path.rpartition("/")[2]) for step in plan.steps] == [
+        ("edit", "derivatives.yaml"),
+        ("edit", "FunctionsManual.cpp"),
+        ("read", "HelperOfIt.cpp"),
+        ("read", "Whole.cpp"),
+    ]
