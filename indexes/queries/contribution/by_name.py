@@ -17,6 +17,8 @@ from indexes.queries.python_names.members import find_in_classes
 from indexes.source.source import Source
 
 _FUNCTION = regex(rb"^def (\w+)", MULTILINE)
+_MADE = regex(rb"^(\w+) = \w+\(", MULTILINE)
+"""A function made by a helper: ``eq = _make_comparison(...)``."""
 _PRIVATE = regex(rb"^from (torch)?\.(_[a-z]\w*) import ", MULTILINE)
 _MOST_USERS = 6
 _MOST_NAMESAKES = 4
@@ -41,7 +43,8 @@ def tables_of(corpus: Corpus, path: str, name: str = "") -> list[Step]:
 def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, int], Step]]:
     module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
     package = _exporting(corpus, path)
-    own = {one.encode() for one in functions_of(corpus, path)}
+    text = corpus.text(path)
+    own = {*_FUNCTION.findall(text), *_MADE.findall(text)}
     either = "|".join(re.escape(one) for one in (module, package) if one)
     row = re.compile(rf"\b(?:{either})\.(\w+)\s*[,:\])]".encode())
     for table in corpus.files_with(package or module, "python", lambda p: _is_library(p, path)):

@@ -78,8 +78,8 @@ def tests_of(
             found.add_all(mentions.naming(_words(native, facts), "", _FILES // 2), 3, "by rule")
     of_direct = _of_direct(operators, facts, found.suite)
     for word in _subjects(operators):
-        near = mentions.near(f"{word} {word.lower()}", _NEAR - 1)
-        found.add_all((_narrowed(one, of_direct, facts) for one in near), 2, "by rule")
+        beside = mentions.near(f"{word} {word.lower()}", _NEAR - 1)
+        found.add_all((_narrowed(one, of_direct, facts) for one in beside), 2, "by rule")
     for path, words in _python_names(steps).items():
         found.add_all(mentions.naming(words, path, _FILES), 1, "by rule")
     for path in _changed_paths(steps):
@@ -129,14 +129,14 @@ def _of_direct(
 ) -> tuple[tuple[str, ...], ...]:
     """For each operator whose code changes, the names in its tests: its OpInfos', or its own; none
     if they are too many for one filter."""
-    direct = {}
+    direct: dict[str, NativeFunction] = {}
     for one in (one for one in operators if not one.dispatches):
         if native := facts.native(one.name):
             direct.setdefault(native.name.rstrip("_"), native)
     if len(direct) > MAX_TESTED:
         return ()
     made = {name: suite.of(native).opinfos for name, native in direct.items()}
-    return tuple((name, *(one.name for one in found)) for name, found in made.items())
+    return tuple((name, *(info.name for info in found)) for name, found in made.items())
 
 
 def _narrowed(one: Selection, names: Sequence[Sequence[str]], facts: ImpactFacts) -> Selection:

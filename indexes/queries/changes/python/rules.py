@@ -43,6 +43,7 @@ from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.related import computed, neighbour, shared_modules
 from indexes.queries.changes.test_runs import importing, operator_runs
+from indexes.queries.contribution.by_name import tables_of
 from indexes.queries.contribution.python_siblings import SiblingPlace, called_privately
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse
@@ -218,6 +219,9 @@ class RulePlan:
             for prim in (one for one in called if one.name.endswith(f".{last}")):
                 yield from self._prim(near, prim, last)
             yield from mirrored(self._tree, self._native, self._place(near).path)
+            for table in islice(tables_of(self._tree.corpus, self._place(near).path), _FILES):
+                what = f"See whether {self._name} belongs here too: it {table.rule}."
+                yield ChangeStep("read", table.location, what)
             yield from python_ref(self._tree, self._change, self._near)
 
     def _prim(self, near: Near, theirs: SiblingPlace, last: str) -> Iterator[ChangeStep]:

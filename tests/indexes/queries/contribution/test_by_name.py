@@ -51,6 +51,17 @@ def test_tables_list_functions_under_their_package_too_or_take_them_by_a_text() 
     ]
 
 
+def test_functions_made_by_a_helper_are_listed_too() -> None:
+    files = {
+        "torch/_refs/__init__.py": "eq = _make(torch.eq)\nlt = _make(torch.lt)\n",
+        "torch/_prims/context.py": "map = {\n    '==': torch._refs.eq,\n    '<': torch._refs.lt,}\n",
+    }
+    names = type("Names", (), {"paths": lambda self, kind: tuple(files)})
+    corpus = Corpus(cast("Any", names()), lambda path: files.get(path, "").encode())
+    (table,) = tables_of(corpus, "torch/_refs/__init__.py")
+    assert str(table.location) == "torch/_prims/context.py:2"
+
+
 def test_a_private_function_is_known_where_one_file_defines_it() -> None:
     assert str(private(CORPUS, "_checked")) == f"{MODULE}:5"
     assert private(CORPUS, "lu") is None
