@@ -12,6 +12,7 @@ from typing import NamedTuple
 from indexes.linking.facts import Edge
 from indexes.linking.graph import DEVICES, Graph, Node, Step, device_of_key
 from indexes.linking.usual_conditions import condition_of, taken
+from indexes.model.files import module_name
 from indexes.model.vocabulary import Location
 from indexes.queries.changes import entries, kernel_source, kernel_tests, outside
 from indexes.queries.changes.kernel_files import KernelFiles, base_name
@@ -113,7 +114,21 @@ def _of_operator(homes: KernelFiles, op: str, key: str) -> Parts:
 def _steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _of_libraries(new)
     yield from kernel_source.steps(new)
+    yield from _checked(new)
     yield from kernel_tests.steps(new)
+
+
+_GENERATORS = ("torchgen/gen.py", "tools/codegen/gen.py")
+"""Where torchgen is, and where it was before 1.12."""
+
+
+def _checked(new: NewKernel) -> Iterator[ChangeStep]:
+    """What the tree's own torchgen says of a changed entry, without a build."""
+    path = next((one for one in _GENERATORS if new.tree.text(one)), "")
+    if new.rows and path:
+        command = f'python -m {module_name(path)} -s aten/src/ATen -d "$(mktemp -d)" --dry-run'
+        what, why = "see that torchgen takes the entry", "it reads every entry, without a build"
+        yield ChangeStep("run", Location(path, 1), what, (), why, command=command)
 
 
 def _of_libraries(new: NewKernel) -> Iterator[ChangeStep]:

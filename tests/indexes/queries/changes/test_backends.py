@@ -1,10 +1,12 @@
-"""The test files of a back end."""
+"""The tests and checks of a back end's kernel."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from indexes.queries.changes import kernels
 from indexes.queries.changes.backends import running
+from indexes.queries.changes.model import Change
 from indexes.queries.gaps.tree import Tree
 from tests.indexing import opened
 
@@ -24,3 +26,14 @@ def test_a_file_that_runs_the_classes_of_another_imports_them_by_name(
     with opened(tree_copy, cache) as index:
         found = [str(one) for one in running(Tree(index), own)]
     assert found == ["test/test_all.py:2"]
+
+
+def test_a_changed_entry_is_checked_by_the_torchgen_of_the_tree(
+    tree_copy: Path, cache: Path
+) -> None:
+    (tree_copy / "torchgen").mkdir()
+    (tree_copy / "torchgen/gen.py").write_text("def main(): ...\n")
+    with opened(tree_copy, cache) as index:
+        parts = kernels.plan(Tree(index), Change("kernel", "sigmoid", "", "MPS", "sigmoid"))
+    (check,) = [step for step in parts.steps if step.action == "run"]
+    assert check.command == ('python -m torchgen.gen -s aten/src/ATen -d "$(mktemp -d)" --dry-run')
