@@ -5,9 +5,10 @@ paragraph of the body only where the title names nothing. A word of them is an o
 if the parent's native_functions.yaml has it and the diff changes what is its own: its entry, a
 function or a test called after it, a registration or definition of it, or a file called after it.
 Of a word that is written as a name (``torch.min``, ``conv[12]d``, ``max_pool``, with backticks, in
-a list with others) it suffices that the changed lines have it too. Words side by side that make
-the name of one operator are that one (``batch norm``), and case says nothing (``SVD``). The first
-word, of plain letters, is a verb. In-place and out variants are asked by the operator's own name.
+a list with others) it suffices that the changed lines have it too; a pattern (``empty*``) is none.
+Words side by side that make the name of one operator are that one (``batch norm``), and case says
+nothing (``SVD``). The first word, of plain letters, is a verb. In-place and out variants are asked
+by the operator's own name.
 
 No operator asked for is
 
@@ -16,11 +17,11 @@ No operator asked for is
 - an argument: what stands in the parentheses of a call, beside "argument", "flag" and the like, or
   is an argument's name in the signature of another operator that the title names.
 
-Of docs and Python the classes and functions of Python that the title names and whose lines change
-come first, then the changed files that it names. Where no operator is named, a function of several
-words in C++ counts that the title names and a changed source defines. A message without any of
-these says no subject: what its author knew is not to be had, and what the diff changes is the
-answer, not the question.
+Of docs and Python the classes and functions of Python that the title names (``triplet margin
+loss``) and whose lines change come first, then the changed files that it names. Where no operator
+is named, a function of several words in C++ counts that the title names and a changed source
+defines. A message without any of these says no subject: what its author knew is not to be had, and
+what the diff changes is the answer, not the question.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ _TAG = re.compile(r"\[([a-z]\w*)\]")
 _RANGE = re.compile(r"(\w*)(?:\[(\w+)\]|\{([\w, /|]+)\})(\w*)")
 """Several names in one: ``pool[23]d``, ``{min, max}``."""
 _ARGUMENTS = re.compile(r"(?<=\w)\([^()]*\)")
+_PATTERN = re.compile(r"[\w.]*\w\*[\w.]*|\*\w[\w.]*")
+"""Several names at once: ``empty*``, ``*_like``."""
 _BESIDE = r"(?:arg(?:ument)?s?|param(?:eter)?s?|k(?:ey)?wargs?|keywords?|options?|flags?|modes?)"
 _ARGUMENT = re.compile(rf"(?i)\b{_BESIDE} [`'\"]?(\w+)|\b(\w+)[`'\"]? {_BESIDE}\b")
 _MEANS = re.compile(
@@ -80,7 +83,8 @@ def subjects(
         return tuple(sorted(named))
     words = _Words(root, commit, files, headings)
     found = words.named(title) or words.named(paragraph, only_own=True)
-    entries = [one for one in words.entries if re.search(rf"\b{one}_?\b", f"{title}\n{paragraph}")]
+    said = _PATTERN.sub(" ", f"{title}\n{paragraph}")
+    entries = [one for one in words.entries if re.search(rf"\b{one}_?\b", said)]
     if found or entries:
         return tuple(dict.fromkeys([*found, *entries]))
     return _function_named(root, title, commit)
@@ -151,7 +155,7 @@ class _Words:
         plain = re.sub(r"^(\[.*?\]\s*)+", "", text)
         plain = _RANGE.sub(lambda one: " ".join(_of_range(one)), re.sub(r"^[A-Za-z]+ ", "", plain))
         plain = re.sub(r"(\w+)Backward\d*", lambda node: node[1].lower(), plain)
-        plain = _ARGUMENTS.sub("()", plain)
+        plain = _PATTERN.sub(" ", _ARGUMENTS.sub("()", plain))
         names = self._arguments
 
         def joined(match: re.Match[str]) -> str:
@@ -247,7 +251,10 @@ def _blocks(text: str) -> dict[str, str]:
 def _python_names(title: str, headings: Sequence[str]) -> set[str]:
     """The classes and functions of changed lines that a title names."""
     changed = {match[1] for line in headings if (match := _HEADED.match(line))}
-    return changed & set(re.findall(r"\w{3,}", title))
+    words = " ".join(re.findall(r"\w+", title.lower()))
+    spoken = {name: " ".join(_PART.findall(name)).lower() for name in changed}
+    said = {name for name, text in spoken.items() if " " in text and f" {text} " in f" {words} "}
+    return (changed & set(re.findall(r"\w{3,}", title))) | {one for one in said if one[0].isupper()}
 
 
 def _files_named(title: str, commit: Commit) -> set[str]:
