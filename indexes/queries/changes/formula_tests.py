@@ -15,11 +15,10 @@ from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, margin, removed
 from indexes.queries.changes.model import Change, ChangeStep, TestRun
-from indexes.queries.changes.python.opinfo import opinfo
+from indexes.queries.changes.python.opinfo import inputs
 from indexes.queries.changes.python.rows import without_row
 from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.expectations.opinfo_rows import rows as opinfo_rows
-from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.statements import about, expected_failures
 from indexes.queries.gaps.tree import Tree
 from indexes.readers.python.blocks import parse_expression
@@ -71,7 +70,9 @@ class FormulaTests:
 
     def steps(self) -> Iterator[ChangeStep]:
         """The places that say it is missing."""
-        yield from self._flags() if self._opinfos else self._inputs()
+        yield from (
+            self._flags() if self._opinfos else inputs(self.tree, self.change, self.mode.noun)
+        )
         yield from self._skips()
         yield from self._expected()
         yield from self._docs()
@@ -80,15 +81,6 @@ class FormulaTests:
     def _opinfos(self) -> list[Found]:
         found = self.tree.opinfos(self.op)
         return [one for one in found if not one[1].symbol.startswith("_refs.")]
-
-    def _inputs(self) -> Iterator[ChangeStep]:
-        """Without an OpInfo: a draft of one, or those of operators that need a private one."""
-        if self.op in self.tree.public_set:
-            yield from (step for step in opinfo(self.tree, self.change).steps if step.touches)
-            return
-        for op in needing(self.tree, self.op):
-            what = f"{op} needs it: inputs of this OpInfo test its {self.mode.noun} too"
-            yield ChangeStep("read", place_of(self.tree.opinfos(op)[0]), what)
 
     def _flags(self) -> Iterator[ChangeStep]:
         """The OpInfo flags that disable the mode's tests."""

@@ -16,6 +16,7 @@ from indexes.queries.changes.python.nearest import Near, nearest
 from indexes.queries.changes.python.traits import Traits
 from indexes.queries.changes.related import neighbour
 from indexes.queries.changes.test_runs import covering
+from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import formatted_name
 from indexes.readers.python.blocks import parse, parse_expression
@@ -49,6 +50,18 @@ def opinfo(tree: Tree, change: Change) -> Parts:
     text = f"no operator similar to {change.name} has an OpInfo: {near[0].name} is the nearest, and"
     missing = () if near[0].is_like else (f"{text} its inputs and dtypes are a guess",)
     return Parts(steps, neighbours, tests, missing, f"OpInfo of {change.name}")
+
+
+def inputs(tree: Tree, change: Change, noun: str) -> Iterator[ChangeStep]:
+    """What tests an operator without an OpInfo: a draft of one, or those of operators that need a
+    private one."""
+    op = change.op or ""
+    if op in tree.public_set:
+        yield from (step for step in opinfo(tree, change).steps if step.touches)
+        return
+    for other in needing(tree, op):
+        what = f"{other} needs it: inputs of this OpInfo test its {noun} too"
+        yield ChangeStep("read", place_of(tree.opinfos(other)[0]), what)
 
 
 def python_ref(tree: Tree, change: Change, near: Sequence[Near]) -> Iterator[ChangeStep]:

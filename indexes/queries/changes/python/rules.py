@@ -39,7 +39,7 @@ from indexes.queries.changes.python.lists import PUBLIC, NamedRow, near_each_oth
 from indexes.queries.changes.python.memberships import Joined, Memberships, Subject
 from indexes.queries.changes.python.mirrors import mirrored
 from indexes.queries.changes.python.nearest import Near, nearest
-from indexes.queries.changes.python.opinfo import python_ref
+from indexes.queries.changes.python.opinfo import inputs, python_ref
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.related import computed, neighbour, shared_modules
 from indexes.queries.changes.test_runs import importing, operator_runs
@@ -129,14 +129,18 @@ class RulePlan:
         if there and not self._change.gap:
             edit = ChangeStep("edit", there, f"The {self._rule.noun} of {self._name}.")
             failing = self._failing(self._lists.failing(self._subject, self._own, rows))
-            steps = (edit, *self._beside(there), *failing)
-            return Parts(steps, tests=tuple(self._tests()), title=title, there=there)
+            known = (edit, *self._beside(there), *failing)
+            return Parts(known, tests=tuple(self._tests()), title=title, there=there)
         writing = (*self._ref_to_register(), *self._to_write(), *self._of_ref(), *self._elsewhere())
         called = shared_modules(self._tree, self._models())
-        steps = (*self._to_read(), *writing, *self._list_steps(rows), *called)
-        return Parts(
-            steps, tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing()), title
+        tested = (
+            ()
+            if self._tree.opinfos(self._op)
+            else inputs(self._tree, self._change, self._rule.noun)
         )
+        steps = (*self._to_read(), *writing, *self._list_steps(rows), *tested, *called)
+        made = tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing())
+        return Parts(steps, *made, title)
 
     def _existing(self) -> Location | None:
         found = self._lists.traits.found(self._rule.kind).get(self._name)
@@ -336,8 +340,7 @@ class RulePlan:
         after = in_order(self._tree.lines(row.location.path), row.location, lines[0])
         code = inserted(self._tree, after, lines)
         what = f"Add {self._name} to {row.list.title}, which has {row.name}."
-        why = f"{joined.having} of the {joined.operators} operators that it names have a"
-        why += f" {self._rule.noun}"
+        why = f"{joined.having} of its {joined.operators} operators have a {self._rule.noun}"
         return ChangeStep("add", row.location, what, code, why, row.location)
 
     def _leave(self, rows: Sequence[NamedRow]) -> ChangeStep:
@@ -379,11 +382,10 @@ class RulePlan:
         runs = operator_runs(self._tree, self._op)
         about = regex(self._rule.tests, re.IGNORECASE)
         yield from sorted(runs, key=lambda one: not about.search(one.path))
-        for one in self._near[:1]:
-            yield from importing(self._tree, self._place(one).path, _FILES)
+        own = [self._place(one).path for one in self._near[:1]]
+        yield from (run for path in own for run in importing(self._tree, path, _FILES))
         if self._tree.opinfos(self._op) and any(about.search(one.path) for one in runs):
             return
-        own = [self._place(one).path for one in self._near[:1]]
         near = (one.path for path in own for one in self._tree.mentions.near(path, _FILES))
         paths = [*near, *self._tree.paths("test/%.py")]
         for path in list(dict.fromkeys(filter(about.search, paths)))[:_FILES]:

@@ -17,6 +17,8 @@ from indexes.queries.index import Index
 from tests.indexing import append, opened, write
 from tests.tree_marks import TREE, YAML
 
+OPINFOS = "torch/testing/_internal/common_methods_invocations.py"
+
 
 def _steps(plan: Plan | None, path: str) -> list[ChangeStep]:
     assert plan is not None
@@ -44,7 +46,8 @@ def test_a_decomposition_may_be_the_ref_or_stand_in_the_other_file(changes: Chan
     (found,) = [step for step in mean.steps if step.what.startswith("Register the ref of mean")]
     assert "def mean(" in _line_of(found)
     total = changes.of_op("sum", "decomposition")
-    added, other = [s.location.path for s in total.steps if "dd " in s.what and "after" in s.what]
+    places = [s.location.path for s in total.steps if "dd " in s.what and "after" in s.what]
+    added, other, _ = places  # the last is for its OpInfo
     assert (added, other) == ("torch/_refs/__init__.py", "torch/_decomp/decompositions.py")
     assert not [step for step in total.steps if "Register the ref" in step.what]
 
@@ -227,3 +230,18 @@ def test_files_that_import_the_module_test_its_functions_by_hand(
         plan = Changes(index).of_op("sum", "ref")
     runs = {one.path: one.command for one in plan.tests if one.why == "it imports torch._refs"}
     assert runs == {path: f"python {path}" for path in ("test/test_named.py", "test/test_prims.py")}
+
+
+def test_a_function_of_what_has_no_opinfo_asks_for_one(tree_copy: Path, cache: Path) -> None:
+    append(
+        tree_copy,
+        {YAML: "\n- func: untested(Tensor self) -> Tensor\n  dispatch:\n    CPU: untested\n"},
+    )
+    with opened(tree_copy, cache) as index:
+        changes = Changes(index)
+        new, known = (
+            changes.of_op("untested", "decomposition"),
+            changes.of_op("cumsum", "decomposition"),
+        )
+    assert [one.action for one in _steps(new, OPINFOS)]
+    assert not [one for one in _steps(known, OPINFOS) if one.what.startswith("Add the OpInfo")]
