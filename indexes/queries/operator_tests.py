@@ -22,6 +22,7 @@ from indexes.linking.python.test_expressions import (
     joined,
     named_expression,
     opinfo_expression,
+    readable,
     varied_names,
 )
 from indexes.model.files import PythonFact, unpack
@@ -107,6 +108,7 @@ def selection_of(
     """Some tests of a file, by their names."""
     others = [_split(fact.symbol) for fact in tests_in(store, path) if fact.symbol not in names]
     expression = joined([named_expression(*_split(one), others, path) for one in names])
+    expression = readable(expression, [*map(_split, names)], others)
     return Selection(path, expression, places, tuple(names), rule)
 
 
@@ -270,7 +272,8 @@ class Suite:
         chosen = {test.symbol for test in tests}
         others = [_split(f.symbol) for f in self._tests_in(path) if f.symbol not in chosen]
         expressions = [named_expression(*_split(one.symbol), others, path) for one in tests]
-        expression = joined([e for e in expressions if e.runner == expressions[0].runner])
+        exact = joined([e for e in expressions if e.runner == expressions[0].runner])
+        expression = readable(exact, [_split(one.symbol) for one in tests], others)
         where = tuple(Location(path, test.line, test.end_line) for test in tests)
         words = ", ".join(dict.fromkeys(repr(test.word) for test in tests))
         calls = ", ".join(dict.fromkeys(test.call for test in tests))

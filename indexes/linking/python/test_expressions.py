@@ -12,11 +12,14 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
 from indexes.model.regex import regex
 from indexes.readers.python.opinfo_tests import Parametrized
 
+_LONGEST = 200
+"""Most letters of a filter by names that is exact."""
 _LEFT_OUT = 3
 """Most tests excluded by name whose names begin with that of the test."""
 
@@ -185,6 +188,40 @@ def joined(expressions: Sequence[Expression]) -> Expression:
         parts = [part for one in expressions for part in one.arguments]
         return Expression(first.runner, tuple(parts), also)
     return Expression(first.runner, ("-k", " or ".join(f"({text})" for text in wider)), also)
+
+
+def readable(
+    exact: Expression, names: Sequence[tuple[str, str]], others: Sequence[tuple[str, str]]
+) -> Expression:
+    """An expression; in place of a long one the names by class, which may run more tests of such
+    names."""
+    if exact.runner != "pytest" or len(" ".join(exact.arguments)) <= _LONGEST:
+        return exact
+    by_class: dict[str, list[str]] = {}
+    for cls, name in names:
+        by_class.setdefault(cls, []).append(name)
+    terms = {cls: _named(found) for cls, found in by_class.items()}
+    texts = [" and ".join(filter(None, (cls, _either(some)))) for cls, some in terms.items()]
+    text = texts[0] if len(texts) == 1 else " or ".join(f"({one})" for one in texts)
+    also = [
+        f"{cls}.{name}"
+        for cls, name in others
+        if any(own in cls and any(term in name for term in some) for own, some in terms.items())
+    ]
+    return Expression(exact.runner, ("-k", text), tuple(also))
+
+
+def _named(names: Sequence[str]) -> list[str]:
+    """What all names begin with, if that says more than "test"; else those without longer ones."""
+    columns = zip(*(name.split("_") for name in names), strict=False)
+    head = [column[0] for column in takewhile(lambda some: len({*some}) == 1, columns)]
+    if len(head) > 1:
+        return ["_".join(head)]
+    return [one for one in names if not any(other != one and other in one for other in names)]
+
+
+def _either(terms: Sequence[str]) -> str:
+    return terms[0] if len(terms) == 1 else f"({' or '.join(terms)})"
 
 
 def _longer(other: str, name: str) -> bool:

@@ -7,7 +7,13 @@ from collections.abc import Iterable
 import pytest
 from _pytest.mark.expression import Expression as PytestExpression
 
-from indexes.linking.python.test_expressions import Made, named_expression, opinfo_expression
+from indexes.linking.python.test_expressions import (
+    Made,
+    joined,
+    named_expression,
+    opinfo_expression,
+    readable,
+)
 
 TESTS = ("test_out", "test_numpy_ref", "test_non_standard_bool_values")
 OPINFOS = (
@@ -151,3 +157,23 @@ def test_a_name_that_the_file_has_too_is_asked_for_by_patterns() -> None:
 def test_a_device_behind_a_shorter_name() -> None:
     found = named_expression("TestA", "test_relu_", [("TestA", "test_relu")])
     assert found.also == ("TestA.test_relu",)
+
+
+def test_a_long_filter_of_names_is_one_by_classes() -> None:
+    named = [
+        f"test_index_put_{word}" for word in ("src_datatype", "large_indices", "deterministic")
+    ]
+    names = [
+        *(("TestIndexing", name) for name in named),
+        ("TestOther", "test_put"),
+        ("TestOther", "test_take"),
+    ]
+    others = [("TestIndexing", "test_index_put_empty"), ("TestIndexing", "test_index")]
+    exact = joined([named_expression(cls, name, others) for cls, name in names[:3]])
+    assert readable(exact, names[:3], others) == exact
+    names += [("TestIndexing", f"test_index_put_accumulate_{at}") for at in ("large", "small")]
+    exact = joined([named_expression(cls, name, others) for cls, name in names])
+    made = readable(exact, names, others)
+    wanted = "(TestIndexing and test_index_put) or (TestOther and (test_put or test_take))"
+    assert made.arguments == ("-k", wanted)
+    assert made.also == ("TestIndexing.test_index_put_empty",)
