@@ -137,7 +137,7 @@ class OperatorPlaces:
         name, facts = op.partition(".")[0], self._index.facts
         callers = {edge.caller for edge in facts.edges_to(called)} if called[:1] == "_" else set()
         kernels = [{row.op.partition(".")[0] for row in facts.kernel_rows_of(c)} for c in callers]
-        return _is_part(called, name) or (bool(kernels) and all(one == {name} for one in kernels))
+        return is_part(called, name) or (bool(kernels) and all(one == {name} for one in kernels))
 
     def _folded(self, walks: Sequence[tuple[list[Hop], list[Hop]]], names: list[str]) -> list[str]:
         """The parts of an operator that chains fold, as they only move memory: ``_cat``."""
@@ -155,7 +155,7 @@ class OperatorPlaces:
         entry = self._index.derivative(overload)
         formulas = [one for some in entry.sets for one in some.formulas] if entry else []
         called = dict.fromkeys(name for one in formulas for name in _CALL.findall(one.text))
-        mine = (name for name in called if _is_part(name, overload.partition(".")[0]))
+        mine = (name for name in called if is_part(name, overload.partition(".")[0]))
         for found in islice(filter(None, map(self._index.facts.overloads, mine)), _MAX_GRADIENTS):
             yield found[0].full_name
 
@@ -379,6 +379,14 @@ def _is_entry_called(hop: Hop, roles: Mapping[int, str]) -> bool:
     return hop.role == "schema" and hop.parent is not None and roles[hop.parent] != "schema"
 
 
-def _is_part(called: str, name: str) -> bool:
+def is_part(called: str, name: str) -> bool:
+    """Whether an operator's name has another's; that of a gradient in two: ``x_dense_backward``."""
     words, others = called.partition(".")[0].strip("_"), name.strip("_")
-    return f"_{others}_" in f"_{words}_"
+    head = others.removesuffix(_BACKWARD)
+    parted = (
+        words.endswith(_BACKWARD) and others.endswith(_BACKWARD) and words.startswith(f"{head}_")
+    )
+    return parted or f"_{others}_" in f"_{words}_"
+
+
+_BACKWARD = "_backward"
