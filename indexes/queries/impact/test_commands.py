@@ -85,7 +85,8 @@ def tests_of(
     for path in _changed_paths(steps):
         for near in mentions.near(path, _NEAR):
             is_own = path.endswith(".py") and is_of(near.path, path)
-            found.add_all(iter((near,)), 0 if is_own else 4, "by rule" if is_own else "ambiguous")
+            chosen = near if is_own else _narrowed(near, of_direct, facts)
+            found.add_all(iter((chosen,)), 0 if is_own else 4, "by rule" if is_own else "ambiguous")
     return found.in_tiers()
 
 
