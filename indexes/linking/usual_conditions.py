@@ -21,11 +21,12 @@ _OTHER_TENSORS = r"is_?sparse|Sparse|is_?quantized|qscheme|isQIntType|is_?nested
 """Asks whether a tensor is of another layout or quantized: of other dispatch keys."""
 _NEVER = regex(
     rf"{_OTHER_TENSORS}|[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bsize(?:\d*|\([^()]+\))\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b"
-    r"|is_?meta\b|is_(?:vulkan|metal|xpu|hpu|ipu|mtia|xla|lazy)\b"
+    r"|is_?meta\b|is_(?:vulkan|metal|hpu|ipu|mtia|xla|lazy|maia|ort)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_(?:grad|conj|neg)|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
     r"|is_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educed_?[fF]loat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
     r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce|dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
+    r"|\bis_same_v<\w+,\s*(?:double|bool|u?int(?:\d+_t)?)>"
     r"|\bbatchCount\([^()]*\)\s*>=?\s*(?:1\b|2\b|std::max\b)"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|&\w+\s*[!=]=\s*&\w+|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|FBCODE|AT_ROCM"
@@ -48,7 +49,8 @@ _DEVICES = {
     ),
     "CPU": regex(r"is_cpu|kCPU|::CPU\b|[mM]kldnn\b|^cpu$"),
     "MPS": regex(r"is_mps|kMPS|::MPS\b|[mM]ps\b|USE_MPS"),
-    "XPU": regex(r"kXPU|::XPU\b"),
+    "XPU": regex(r"is_xpu|kXPU|::XPU\b"),
+    "PrivateUse1": regex(r"is_privateuseone|kPrivateUse1|::PrivateUse1\b"),
 }
 _SPECIAL = regex(
     r"miopen|magma|xnnpack|nnpack|vulkan|rocm|rocshmem|hip\b|acl\b|qnnp|_v7\b", re.IGNORECASE
@@ -274,7 +276,8 @@ def flag_of(choice: Choice) -> tuple[str, bool] | None:
 
 
 _ONE_VALUE = regex(r"[\w.]+(?:\([^()]*\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
-_FEW = regex(r"[\w.()\s*]+<=?\s*\d{2,}$")
+_FEW = regex(r"([\w.()\s*]+?)\s*<=?\s*\d{2,}$")
+_FROM = regex(r"\d+\s*<=?\s*([\w.()\s*]+)$")
 
 
 def is_of_one_value(choice: Choice) -> bool:
@@ -283,8 +286,11 @@ def is_of_one_value(choice: Choice) -> bool:
 
 
 def is_of_few(choice: Choice) -> bool:
-    """Whether a branch is for few elements, and perhaps more: ``if (rows * columns < 400)``."""
-    return choice.arm == "then" and any(map(_FEW.match, _joint_parts(condition_of(choice))))
+    """Whether a branch is for few elements, and perhaps more: ``if (rows * columns < 400)``; not
+    for a range, as ``80 <= cc && cc < 100``."""
+    parts = _joint_parts(condition_of(choice))
+    below, above = ({f[1] for one in parts if (f := form.match(one))} for form in (_FEW, _FROM))
+    return choice.arm == "then" and bool(below - above)
 
 
 _ASKS_KIND = regex(_OTHER_TENSORS)

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from indexes.linking.usual_conditions import flag_of, holds, is_of_one_value, leans_to, taken
+from indexes.linking.usual_conditions import (
+    flag_of,
+    holds,
+    is_of_few,
+    is_of_one_value,
+    leans_to,
+    taken,
+)
 from indexes.model.vocabulary import Choice, Location
 
 
@@ -50,6 +57,8 @@ from indexes.model.vocabulary import Choice, Location
         ("std::is_same_v<T, cutlass::bfloat16_t>", False),
         ("device_type == DeviceType::CUDA || device_type == DeviceType::XPU", True),
         ("device_type == DeviceType::XPU", False),
+        ("self.is_xpu() || self.is_privateuseone()", False),
+        ("std::is_same_v<T, uint8_t>", False),
         ("input_.ndimension() > 0 && dim_ == input_.ndimension() - 1", True),
         ("save_mean->numel() != 0", True),
         ("self.is_cuda() && inner == 3", None),
@@ -272,3 +281,15 @@ def test_what_nothing_reaches_is_never_taken() -> None:
 )
 def test_most_parts_of_a_conjunction_hold(condition: str, leans: bool) -> None:
     assert leans_to(condition, "CPU", ()) is leans
+
+
+@pytest.mark.parametrize(
+    ("condition", "few"),
+    [
+        ("canUse32BitIndexMath(out) && count <= 16", True),
+        ("rows * columns < 400", True),
+        ("is_same_v<T, float> && 80 <= cc && cc < 100", False),  # a range
+    ],
+)
+def test_a_branch_for_few_elements_is_none_for_a_range(condition: str, few: bool) -> None:
+    assert is_of_few(Choice(f"if ({condition})", "then", Location("x.cpp", 1))) is few
