@@ -188,19 +188,23 @@ def _derivative(
     facts = index.facts
     if _autograd_kernel(index, native):
         return None, "differentiable"
-    if not any(one.base_type == "Tensor" for one in parse_schema(native.schema).returns):
-        return facts.derivative(native.full_name)[0], "not differentiable"
     own = facts.derivative(native.full_name)[0]
     if own is None and native.full_name in facts.differentiated_by_hand:
         return None, "differentiable"
-    if own or not _is_implicit(index, native):
-        nodes = own and any(one.grad_fn for one in own.sets)
-        return own, "differentiable" if nodes else "not differentiable"
-    for name in dict.fromkeys(_operators(index, found)):
-        entry = facts.derivative(name)[0]
-        if entry and any(one.grad_fn for one in entry.sets):
-            return entry, "differentiable"
-    return None, "differentiable"
+    returned = parse_schema(native.schema).returns
+    makes_tensors = any(one.base_type == "Tensor" for one in returned)
+    if own or not makes_tensors or not _is_implicit(index, native):
+        return own, "differentiable" if own and _has_nodes(own) else "not differentiable"
+    usual = [*_operators(index, found[:1])]
+    last = facts.derivative(usual[-1])[0] if usual else None
+    if last and not _has_nodes(last):
+        return last, "not differentiable"
+    entries = (facts.derivative(one)[0] for one in dict.fromkeys(_operators(index, found)))
+    return next((one for one in entries if one and _has_nodes(one)), None), "differentiable"
+
+
+def _has_nodes(entry: DerivativeEntry) -> bool:
+    return any(one.grad_fn for one in entry.sets)
 
 
 _BY_HAND = "written by hand, registered for Autograd"

@@ -14,6 +14,7 @@ from indexes.queries.card import device_note
 from indexes.queries.chains.chain import for_key
 from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
 from tests.indexing import grown, opened
+from tests.tree_marks import NATIVE
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
 
@@ -38,7 +39,13 @@ def test_what_returns_no_tensor_is_not_differentiable(tree_index: Index) -> None
     assert line(tree_index, "is_floating_point", "grad").text == "not differentiable"
 
 
+def test_what_changes_a_list_in_place_is_differentiable(tree_index: Index) -> None:
+    assert tree_index.card("_foreach_add_.List").kind == "plain, differentiable"
+
+
 _ELSEWHERE = """
+- func: is_whole(Tensor self) -> Tensor
+
 - func: far_off(Tensor self) -> Tensor
   dispatch:
     CPU: far_off_cpu
@@ -46,12 +53,26 @@ _ELSEWHERE = """
     MTIA: far_off_mtia
 """
 
+_WHOLE = """
+namespace at::native {
+Tensor is_whole(const Tensor& self) { return at::eq(self, self.abs()); }
+}
+"""
+
 
 @pytest.fixture(scope="module")
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     """The small tree with an operator whose kernels are in none of its files."""
-    with grown(tmp_path_factory, {YAML: _ELSEWHERE}) as index:
+    with grown(tmp_path_factory, {YAML: _ELSEWHERE, f"{NATIVE}Elsewhere.cpp": _WHOLE}) as index:
         yield index
+
+
+def test_a_composite_operator_that_compares_at_the_end_is_not_differentiable(
+    elsewhere: Index,
+) -> None:
+    assert elsewhere.card("is_whole").kind == "composite, not differentiable"
+    one = line(elsewhere, "is_whole", "grad")
+    assert (one.text, one.note) == ("not differentiable via eq.Tensor", "")
 
 
 def test_a_kernel_that_the_tree_lacks_is_named(elsewhere: Index) -> None:
