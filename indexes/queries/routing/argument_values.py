@@ -131,7 +131,10 @@ class Given:
             passed = walk.passed.get((upper, always))
             return here if passed is None else _assigned(here, self._names(lower), passed)
         native = self.facts.native(why.op) if lower.kind == "definition" else None
-        return _renamed(here, native, self._names(lower)) if native else here
+        if native is None:
+            return here
+        usual = () if always else _of_one_matrix(native)
+        return (*_renamed(here, native, self._names(lower)), *usual)
 
     def _bound(self, device: str, here: Defaults, step: Step) -> Defaults:
         """Values of a template's parameters: ``f<true>`` sets its ``bool ReLU``."""
@@ -236,6 +239,12 @@ def _renamed(here: Defaults, native: NativeFunction, names: Sequence[str]) -> De
     return (*here, *((name, given[one]) for one, name in ends if one in given))
 
 
+def _of_one_matrix(native: NativeFunction) -> Defaults:
+    """The usual size of a batch in a kernel of a matrix operator."""
+    is_linear = _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
+    return (("batch_size", "1"),) * is_linear
+
+
 def defaults_of(native: NativeFunction) -> Defaults:
     """The defaults of an operator's arguments, and whether optional numbers, types and outputs are
     usually passed."""
@@ -243,8 +252,6 @@ def defaults_of(native: NativeFunction) -> Defaults:
     scalars = [one for one in schema.arguments if one.type == "Scalar?"]
     single = "Scalar?" if len(scalars) == 1 else ""  # of several, one has to be given
     found: list[tuple[str, str]] = [("out?", str(bool(schema.out_arguments)))]
-    is_linear = _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
-    found += [("batch_size", "1")] * is_linear
     if _OF_MODULES.issubset(one.name for one in schema.arguments):
         found.append((rank_of("bias"), "1"))
     if moves(schema) and any(one.base_type == "ScalarType" for one in schema.arguments):

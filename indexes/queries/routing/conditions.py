@@ -43,7 +43,7 @@ _WARNS = "TORCH_WARN"
 UNUSUAL = 15.0
 REFUSED = 8.0
 """The cost of a condition that is false by the results of functions it calls."""
-_UNKNOWN = {"then": 2.5, "case": 5.0, "else": 0.5, "otherwise": 0.25}
+_UNKNOWN = {"then": 2.5, "case": 5.0, "few": REFUSED, "else": 0.5, "otherwise": 0.25}
 """The cost of an unknown condition; one of a single value is like a case."""
 _BESIDE_USUAL = 2.0
 """The extra cost of another case if one is known to hold on the device."""
@@ -228,7 +228,7 @@ class Order:
         elements is a case; but if more is done for that value than for all others, as for softmax
         over the last dimension, it is the usual one."""
         if not is_of_one_value(choice):
-            return "case" if is_of_few(choice) else choice.arm
+            return "few" if is_of_few(choice) else choice.arm
         computing = self._parts(caller)[0]
         arms = [{c.arm for c in self.choices(e) if c.text == choice.text} for e in computing]
         ones, others = (sum(arm in one for one in arms) for arm in ("then", "else"))
@@ -351,7 +351,7 @@ def words_in(scope: str, name: str) -> int:
     return sum(word in owner for word in _WORDS.findall(name))
 
 
-_PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)|(?:im|vol)2col|col2h?(?:im|vol)")
+_PACKS = regex(r"(?:^|_)(?:pre)?pack(?:_|$)|(?:im|vol)2col|col2h?(?:im|vol)|columns[23]d")
 """In names of functions that lay out matrices for a library, as the columns of a convolution, or
 take its result apart: others multiply."""
 

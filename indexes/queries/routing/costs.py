@@ -185,14 +185,15 @@ class Prices:
         entries = [self.facts.derivative(one.full_name)[0] for one in (lower, within)]
         has_nodes = [one and any(made.grad_fn for made in one.sets) for one in entries]
         ends = entries[0] is not None and not has_nodes[0] and bool(has_nodes[1])
-        return ends and "sparse" not in within.name
+        keys = (row.key for row in self.facts.kernels(within.full_name))
+        return ends and not any("Sparse" in one for one in keys)
 
     def _is_word_of(self, lower: NativeFunction, base: str, walk: Walk) -> bool:
         """Whether an elementwise operator is a word in the name of another kind: ``rnn_relu_cell``.
         The last word tells what is done."""
         is_last = base.endswith(f"_{lower.name.strip('_')}")  # ``_foreach_addcdiv``
-        is_part = base not in lower.name and not is_last and self._is_pointwise(lower)
-        return is_part and not self._is_pointwise(walk.native)
+        is_part = base not in lower.name and not is_last and self.is_pointwise(lower)
+        return is_part and not self.is_pointwise(walk.native)
 
     def _kernel_price(self, number: int, base: str, step: Step, walk: Walk) -> float:
         """The cost of calling a kernel of other operators without dispatch."""
@@ -214,8 +215,8 @@ class Prices:
         within = self.facts.native(walk.operator[step.upper])
         around = (walk.native, within or walk.native)
         price = 0.0
-        is_within = self._is_pointwise(walk.native) or self._is_part(within, walk)
-        if self._is_pointwise(lower) and not is_within:
+        is_within = self.is_pointwise(walk.native) or self._is_part(within, walk)
+        if self.is_pointwise(lower) and not is_within:
             price += _ELEMENTS + _ARITHMETIC * self._is_around_function(lower, step)
         if self._takes(lower, _INDICES) and not self._any_takes(around, _INDICES):
             price += _SELECTION
@@ -264,7 +265,7 @@ class Prices:
         """Whether an operator is elementwise, at a cost already counted."""
         if within is None or share_name(walk.native.name.strip("_"), within.name):
             return False
-        return self._is_pointwise(within)
+        return self.is_pointwise(within)
 
     def _is_of_results(self, lower: NativeFunction, why: _Why) -> bool:
         """Whether all arguments of an operator are results of another: the product of ``svd``'s
@@ -287,7 +288,7 @@ class Prices:
     def _computes_more(self, native: NativeFunction) -> bool:
         """Whether an operator computes and is not elementwise."""
         work = self.works.of(Node("operator", native.full_name))
-        return work == "dispatches" and not self._is_pointwise(native)
+        return work == "dispatches" and not self.is_pointwise(native)
 
     def _is_asked_of_loss(self, step: Step) -> bool:
         """Whether a step is for one value of a loss's ``reduction``."""
@@ -323,7 +324,7 @@ class Prices:
         devices = {one.device for one in self.facts.registered_on(stub) if one.target is not None}
         return walk.device in devices and not self.choices(edge)
 
-    def _is_pointwise(self, native: NativeFunction) -> bool:
+    def is_pointwise(self, native: NativeFunction) -> bool:
         """Whether PyTorch tags a form of the operator as pointwise; before 2.0, without tags,
         whether its loop over a TensorIterator is elementwise."""
         overloads = self.facts.overloads(native.name.removesuffix("_"))
@@ -339,7 +340,9 @@ class Prices:
         """Whether a CPU kernel of an operator with one result loops over a function of single
         elements, as torchgen's ufunc kernels do."""
         native = self.facts.native(name)
-        if native is None or len(parse_schema(native.schema).returns) > 1:
+        if native is None or self.works.operator(name) in ASIDE:
+            return False
+        if len(parse_schema(native.schema).returns) > 1:
             return False  # a normalization also loops over the elements of its input
         if native.structured_inherits == _ITERATOR and not self._takes(native, _KEPT | _INDICES):
             return True
@@ -392,7 +395,8 @@ class Prices:
         called = isinstance(step.why, Edge) and not FILLS.search(walk.native.name)
         is_for_another = is_for_another or (called and self._fills_before(found.name, walk))
         price += FILL * (bool(is_for_another) or packs_for_another(found.name, walk.native))
-        price += ASIDE["allocates"] * _is_of_number(found.parameters)
+        is_own = is_of_operator(known, walk.native.name.strip("_"))
+        price += ASIDE["allocates"] * (not is_own and _is_of_number(found.parameters))
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))

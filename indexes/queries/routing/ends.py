@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from indexes.linking.facts import Edge, Known, StubEntry
@@ -13,7 +13,7 @@ from indexes.model.answers import RouteKind
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.queries.routing.argument_values import Walk
+from indexes.queries.routing.argument_values import COMPOSITE, Walk
 from indexes.queries.routing.conditions import (
     REFUSED,
     UNUSUAL,
@@ -34,6 +34,8 @@ _ELEMENT = 2.0
 """The cost of a library function called per element: the loop around it computes."""
 _AROUND = 0.8
 """The cost of a loop around library calls: a little more than a step to those."""
+_BATCHES = 3.0
+"""The cost of a loop over batches, around functions of its own that compute."""
 _DTYPE_SWITCH = ("AT_DISPATCH_", "_AT_DISPATCH", "THO_DISPATCH_")
 _WEAK = 6.0
 """The cost if a function only seems to compute."""
@@ -141,7 +143,8 @@ class Ends:
         price += sum(self.prices.conditions.prices(edge, walk))
         given = self.prices.given.inside(walk, edge.caller)
         price += self.prices.order.price(edge, walk.device, given)
-        price += _AROUND * (edge.symbol.endswith("parallel_for") and self._by_library(known))
+        if edge.symbol.endswith("parallel_for"):
+            price += self._around(edge, walk)
         is_named = edge.kind == "launch" or is_named_shader(edge) or is_meant
         if is_named and isinstance(edge.target, int):
             known = self.facts.by_id(edge.target) or known
@@ -149,10 +152,20 @@ class Ends:
             edge = edge._replace(confidence="by rule") if is_meant else edge
         return price, End(kind, known, edge, conditions)
 
-    def _by_library(self, known: Known) -> bool:
-        """Whether a function calls others that call a library: its loop is over batches."""
-        called = (one.target for one in self.facts.edges(known.id) if one.kind == "call")
-        return any(isinstance(o, int) and self.works.computing(o) == "library" for o in called)
+    def _around(self, loop: Edge, walk: Walk) -> float:
+        """The cost of a parallel loop around functions that call a library, or others of its file
+        that lead to what computes; elementwise operators have no batches."""
+        steps = self._graph.down(Node("definition", loop.caller, "CPU"))
+        called = (step.lower.what for step in steps)
+        if any(isinstance(o, int) and self.works.computing(o) == "library" for o in called):
+            return _AROUND
+        known = self.facts.by_id(loop.caller)
+        name = walk.operator.get(Node("definition", loop.caller, walk.device), "")
+        native = self.facts.native(name)
+        if known is None or (native and self.prices.is_pointwise(native)):
+            return 0.0
+        inside = (s for s in steps if isinstance(s.why, Edge) and s.why.line >= loop.line)
+        return _BATCHES * any(map(self.works.leads, self._in_file(known, inside)))
 
     def _weak(self, known: Known, node: Node, walk: Walk) -> Iterator[tuple[float, End]]:
         """Functions with a C++ loop over elements; and those instantiated for dtypes without
@@ -163,7 +176,8 @@ class Ends:
         keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
         is_view = self.works.operator(walk.operator[node]) == "helps"
         switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
-        made_of_operators = keys == {"CompositeImplicitAutograd"} and not (loops and switches)
+        # A kernel for all devices reads no elements, except where it switches by their type.
+        made_of_operators = bool(keys) and keys.issubset(COMPOSITE) and not (loops and switches)
         if built is False or is_view or (made_of_operators and self._leads_on(node)):
             return
         kind: RouteKind = _PLAIN.get(walk.device, "launch")
@@ -173,7 +187,8 @@ class Ends:
                 target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
                 if target and target.definition.name in made and self._is_made(target):
                     guessed = not self._loops(target, walk.device)
-                    if guessed and self._computes_below(target, walk.device):
+                    launches = self.works.computing(target.id) == "launch"
+                    if guessed and (launches or self._computes_below(target, walk.device)):
                         continue
                     price = _WEAK + HELP * is_helper(target.definition.name)
                     price += self._unusual(edge, walk)
@@ -185,7 +200,8 @@ class Ends:
             return
         price = min((self._unusual(one, walk) for one in (*loops, *switches)), default=0.0)
         inside = {one.branch for one in loops} & {one.branch for one in switches}
-        price += 1.0 + _WEAK * (not (inside and keys)) + _GUESS * (not (loops or switched))
+        is_guess = made_of_operators or not (loops or switched)
+        price += 1.0 + _WEAK * (not (inside and keys)) + _GUESS * is_guess
         yield price, End(kind, known, None, guessed=not loops)
 
     def _is_own(self, known: Known, node: Node, walk: Walk, loops: bool) -> bool:
@@ -204,11 +220,16 @@ class Ends:
         """Whether a function that seems to compute calls one in its file that does."""
         if self.works.computing(known.id):
             return False
-        start, path = Node("definition", known.id, device), known.definition.location.path
-        numbers = (step.lower.what for step in self._graph.without_dispatch(start))
-        below = (self.facts.by_id(one) for one in numbers if isinstance(one, int))
-        own = (one for one in below if one and one.definition.location.path == path)
-        return any(self.works.computing(one.id) for one in own)
+        steps = self._graph.without_dispatch(Node("definition", known.id, device))
+        return any(self.works.of(one) == "computes" for one in self._in_file(known, steps))
+
+    def _in_file(self, known: Known, steps: Iterable[Step]) -> Iterator[Node]:
+        """The other functions of a function's file among what steps lead to."""
+        path = known.definition.location.path
+        for node in (step.lower for step in steps if step.lower.what != known.id):
+            other = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+            if other and other.definition.location.path == path:
+                yield node
 
     def _loops(self, known: Known, device: str) -> list[Edge]:
         """The C++ loops in a function, by which CPU code computes."""

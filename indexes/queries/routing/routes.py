@@ -23,6 +23,7 @@ from indexes.queries.routing.conditions import (
     arms_of,
     condition_words,
     is_always,
+    is_helper,
     other_arm,
 )
 from indexes.queries.routing.costs import ASIDE, ROCM
@@ -238,7 +239,7 @@ class _Finder:
         if row.key in COMPOSITE and self._makes_views(Node("definition", kernel.id, device)):
             note = _VIEWS
         elif row.key in COMPOSITE and not self.search.only_checks(kernel):
-            note = _NOTHING
+            note = self._overridden(kernel) or _NOTHING
         else:
             note = self._nothing_seen(kernel)
         return self._none(native, device, note, kernel)
@@ -273,14 +274,15 @@ class _Finder:
             return f"{name}: {_CHECKED}"
         if keeps_whole_bodies(path):
             return f"{name}: {_UNSEEN}"
-        return f"{name}: {self._overriders(kernel) or _UNFOLLOWED}"
+        return self._overridden(kernel) or f"{name}: {_UNFOLLOWED}"
 
-    def _overriders(self, kernel: Known) -> str:
-        """The classes, one of which runs a virtual method of the kernel; may be empty."""
+    def _overridden(self, kernel: Known) -> str:
+        """The classes, one of which runs a virtual method that a kernel calls; may be empty."""
         found: dict[str, list[Known]] = {}
         for edge in self.facts.edges(kernel.id):
             target = edge.target if edge.candidates > 1 else ""
-            if isinstance(target, int) and (one := self.facts.by_id(target)):
+            one = self.facts.by_id(target) if isinstance(target, int) else None
+            if one and not is_helper(one.definition.name):
                 found.setdefault(edge.symbol, []).append(one)
         for methods in found.values():
             # Those that are defined inside their class are interfaces and stand-ins, mostly.
@@ -288,7 +290,7 @@ class _Finder:
             classes = dict.fromkeys(one.definition.scope.rpartition("::")[2] for one in methods)
             if len(classes) > 1:
                 named = [*classes][:2] + [f"{len(classes) - 2} more"] * (len(classes) > 2)
-                return f"one of {', '.join(named)}"
+                return f"{kernel.definition.name}: one of {', '.join(named)}"
         return ""
 
     def _nothing(self, native: NativeFunction, device: str, by_copy: bool) -> Route | None:
