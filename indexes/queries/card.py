@@ -36,6 +36,7 @@ from indexes.model.vocabulary import (
     Role,
 )
 from indexes.queries.indexed_tree import IndexedTree
+from indexes.queries.routing.argument_values import COMPOSITE
 from indexes.store.registrations import written_for
 
 _KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
@@ -185,7 +186,7 @@ def _derivative(
     index: IndexedTree, native: NativeFunction, found: Sequence[Route]
 ) -> tuple[DerivativeEntry | None, str]:
     """The derivative entry of an operator or of one on its path, with a short description."""
-    facts = index.facts
+    facts, device = index.facts, found[0].device if found else "CPU"
     if _autograd_kernel(index, native):
         return None, "differentiable"
     own = facts.derivative(native.full_name)[0]
@@ -193,14 +194,36 @@ def _derivative(
         return None, "differentiable"
     returned = parse_schema(native.schema).returns
     makes_tensors = any(one.base_type == "Tensor" for one in returned)
-    if own or not makes_tensors or not _is_implicit(index, native):
+    if not (makes_tensors and _is_composite(index, native.full_name, device)):
         return own, "differentiable" if own and _has_nodes(own) else "not differentiable"
-    usual = [*_operators(index, found[:1])]
-    last = facts.derivative(usual[-1])[0] if usual else None
-    if last and not _has_nodes(last):
-        return last, "not differentiable"
-    entries = (facts.derivative(one)[0] for one in dict.fromkeys(_operators(index, found)))
-    return next((one for one in entries if one and _has_nodes(one)), None), "differentiable"
+    usual = facts.derivative(_recorded(index, found[0]))[0] if found else None
+    if usual and not _has_nodes(usual):
+        return usual, "not differentiable"
+    entries = (facts.derivative(_recorded(index, one))[0] for one in found)
+    called = [one for one in entries if one and _has_nodes(one)]
+    return min(called, key=_is_of_zeros, default=None), "differentiable"
+
+
+def _is_of_zeros(entry: DerivativeEntry) -> bool:
+    """Whether its gradients are zeros, as of operators that fill a tensor with new values."""
+    formulas = [one for node in entry.sets for one in node.formulas if one.kind == "gradient"]
+    return all(one.text.startswith("zeros_like(") for one in formulas)
+
+
+def _recorded(index: IndexedTree, route: Route) -> str:
+    """The first operator on a route that autograd records: others are made of operators. Empty if
+    the route ends before."""
+    names = (one.symbol for one in route.via[1:] if index.native(one.symbol))
+    return next((one for one in names if not _is_composite(index, one, route.device)), "")
+
+
+def _is_composite(index: IndexedTree, name: str, device: str) -> bool:
+    """Whether autograd on a device records what a composite kernel calls: the dispatcher takes it
+    before a formula, unless there is a kernel for the device or an explicit composite one."""
+    keys = {row.key for row in index.facts.kernels(name)}
+    return "CompositeImplicitAutograd" in keys and keys.isdisjoint(
+        (device, "CompositeExplicitAutograd")
+    )
 
 
 def _has_nodes(entry: DerivativeEntry) -> bool:
@@ -210,21 +233,10 @@ def _has_nodes(entry: DerivativeEntry) -> bool:
 _BY_HAND = "written by hand, registered for Autograd"
 
 
-def _is_implicit(index: IndexedTree, native: NativeFunction) -> bool:
-    return any(
-        row.key == "CompositeImplicitAutograd" for row in index.facts.kernels(native.full_name)
-    )
-
-
 def _autograd_kernel(index: IndexedTree, native: NativeFunction) -> KernelRow | None:
     rows = index.facts.kernels(native.full_name) if native.defined_by else ()
     found = (r for r in rows if r.key.startswith("Autograd") and r.rule != REFUSES)
     return next((one for one in found if one.definitions), None)
-
-
-def _operators(index: IndexedTree, found: Iterable[Route]) -> Iterator[str]:
-    for route in found:
-        yield from (one.symbol for one in route.via[1:] if index.native(one.symbol))
 
 
 def _gradient(
@@ -238,17 +250,25 @@ def _gradient(
         found = known.definition
         return CardLine("grad", found.name, found.location, _BY_HAND, opens, "4")
     if entry is None:
-        through = "through what it calls" if status == "differentiable" else ""
-        rule = index.facts.derivative(native.full_name)[1]
-        return CardLine(
-            "grad", f"{status} {through}".strip(), None, "" if through else rule, opens, "4"
-        )
+        own, rule = index.facts.derivative(native.full_name)
+        if status == "differentiable":
+            status, rule = f"{status} through what it calls", _own_on(index, native, own)
+        return CardLine("grad", status, None, rule, opens, "4")
     nodes = dict.fromkeys(filter(None, (one.grad_fn for one in entry.sets)))
     text = ", ".join(nodes) or status
-    own = index.facts.derivative(native.full_name)[0]
-    via = "" if own else f"via {entry.op}"
-    text = " ".join(filter(None, (text, via)))
-    return CardLine("grad", text, entry.location, " · ".join(_formulas(entry)), opens, "4")
+    own, formulas = index.facts.derivative(native.full_name)[0], [*_formulas(entry)]
+    if own != entry:
+        text = f"{text} via {entry.op}"
+        formulas += filter(None, [_own_on(index, native, own)])
+    return CardLine("grad", text, entry.location, " · ".join(formulas), opens, "4")
+
+
+def _own_on(index: IndexedTree, native: NativeFunction, own: DerivativeEntry | None) -> str:
+    """``LinearBackward0 for MPS``: where an operator's own formula serves, and not those of the
+    operators that its composite kernel calls."""
+    nodes = ", ".join(one.grad_fn for one in own.sets if one.grad_fn) if own else ""
+    keys = [r.key for r in index.facts.kernels(native.full_name) if r.key not in COMPOSITE]
+    return f"{nodes} for {', '.join(dict.fromkeys(keys))}" if nodes and keys else ""
 
 
 def _formulas(entry: DerivativeEntry) -> Iterator[str]:

@@ -215,7 +215,7 @@ def test_a_branch_for_other_devices_is_not_taken(index: Index) -> None:
 
 
 def test_an_out_of_numbers_without_a_kernel_is_named(index: Index) -> None:
-    assert usual(index, "counting", "MPS").note == "no kernel: counting.out has none for MPS"
+    assert usual(index, "counting", "MPS").note == "counting.out: no MPS kernel in this tree"
 
 
 def test_a_composite_kernel_names_the_classes_that_it_calls(index: Index) -> None:
