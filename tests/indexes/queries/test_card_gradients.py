@@ -1,0 +1,108 @@
+"""Which gradient a card shows for operators that others make up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from indexes import Index
+from indexes.model.answers import CardLine
+from tests.indexing import grown
+from tests.tree_marks import NATIVE
+
+YAML = """
+- func: scaled(Tensor self) -> Tensor
+  dispatch:
+    CPU: scaled_kernel
+
+- func: joined_scale(Tensor self) -> Tensor
+  dispatch:
+    CompositeImplicitAutograd: joined_scale
+    MPS: joined_scale_mps
+
+- func: twice_joined(Tensor self) -> Tensor
+
+- func: parts_scaled(Tensor self) -> Tensor
+  dispatch:
+    CompositeImplicitAutograd: parts_scaled
+    NestedTensorCPU: parts_nested
+
+- func: ranks_of(Tensor self) -> Tensor
+  dispatch:
+    CPU: ranks_of_cpu
+
+- func: ranked(Tensor self) -> Tensor
+
+- func: noise_(Tensor(a!) self) -> Tensor(a!)
+  dispatch:
+    CPU: noise_kernel_
+
+- func: noised(Tensor self) -> Tensor
+"""
+DERIVATIVES = """
+- name: scaled(Tensor self) -> Tensor
+  self: grad * 2
+
+- name: joined_scale(Tensor self) -> Tensor
+  self: joined_scale_backward(grad)
+
+- name: parts_scaled(Tensor self) -> Tensor
+  self: parts_backward(grad)
+
+- name: noise_(Tensor(a!) self) -> Tensor(a!)
+  self: zeros_like(grad)
+"""
+KERNELS = """
+namespace at::native {
+Tensor scaled_kernel(const Tensor& self) {
+  cpu_kernel(iter, [](float a) { return 2 * a; });
+  return self;
+}
+Tensor joined_scale(const Tensor& self) { return at::scaled(self); }
+Tensor twice_joined(const Tensor& self) { return at::joined_scale(self); }
+Tensor parts_scaled(const Tensor& self) { return self; }
+Tensor ranks_of_cpu(const Tensor& self) { return at::scaled(self); }
+Tensor ranked(const Tensor& self) { return at::ranks_of(self); }
+Tensor& noise_kernel_(Tensor& self) {
+  cpu_kernel(iter, [](float a) { return draw(); });
+  return self;
+}
+Tensor noised(const Tensor& self) {
+  auto noise = at::empty_like(self).noise_();
+  return at::scaled(self);
+}
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    files = {
+        f"{NATIVE}native_functions.yaml": YAML,
+        "tools/autograd/derivatives.yaml": DERIVATIVES,
+        f"{NATIVE}Scaled.cpp": KERNELS,
+    }
+    with grown(tmp_path_factory, files) as index:
+        yield index
+
+
+def gradient(index: Index, operator: str) -> CardLine:
+    return next(one for one in index.card(operator).lines if one.label == "grad")
+
+
+@pytest.mark.parametrize("operator", ["joined_scale", "twice_joined", "noised"])
+def test_what_a_composite_kernel_calls_is_recorded(index: Index, operator: str) -> None:
+    assert gradient(index, operator).text == "ScaledBackward0 via scaled"
+
+
+def test_a_formula_of_its_own_serves_devices_with_a_kernel(index: Index) -> None:
+    assert gradient(index, "joined_scale").note == "self: grad * 2 · JoinedScaleBackward0 for MPS"
+    found = gradient(index, "parts_scaled")
+    assert found.text == "differentiable through what it calls"
+    assert found.note == "PartsScaledBackward0 for NestedTensorCPU"
+
+
+def test_nothing_is_recorded_below_a_kernel_of_a_device(index: Index) -> None:
+    assert gradient(index, "ranks_of").text == "not differentiable"
+    assert gradient(index, "ranked").text == "differentiable through what it calls"
