@@ -14,7 +14,7 @@ from typing import Literal
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
-from indexes.linking.usual_conditions import holds, taken
+from indexes.linking.usual_conditions import holds, is_special, taken
 from indexes.linking.visible import is_header, is_metal_kernel, path_device
 from indexes.model.idioms import LOOPS, VENDOR_NAMESPACES
 from indexes.model.regex import regex
@@ -70,6 +70,12 @@ def runs_library(edge: Edge) -> bool:
     name = edge.symbol.removeprefix("at::").removeprefix("native::")
     runs = _RUNS.get(str(edge.target))
     return not _SET_UP.search(name) and (runs is None or bool(runs.search(name)))
+
+
+def is_of_other_builds(found: Definition, device: str) -> bool:
+    """Whether a guard or a file's name keeps a function from usual builds: ``ROCmLoops.cuh``."""
+    is_guarded = bool(found.guard) and holds(found.guard, device) is False
+    return is_guarded or is_special(found.location.path.rpartition("/")[2])
 
 
 def _runs_here(edge: Edge) -> ComputingKind | None:
@@ -239,7 +245,7 @@ class Works:
     def _is_unusual(self, edge: Edge, device: str) -> bool:
         """Whether the usual case does not pass an edge of a template, or no usual build has it."""
         target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
-        if target and target.definition.guard and holds(target.definition.guard, device) is False:
+        if target and is_of_other_builds(target.definition, device):
             return True
         choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
         unlikely = (one.arm == "then" and "UNLIKELY" in one.text for one in choices)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 
 from indexes import Index
+from indexes.linking.works import is_of_other_builds
+from indexes.model.vocabulary import Definition, Location
 from tests.indexing import grown, usual
 from tests.tree_marks import NATIVE
 
@@ -21,6 +23,10 @@ YAML = """
 - func: pressed(Tensor self) -> Tensor
   dispatch:
     CUDA: pressed_cuda
+
+- func: pressed_flat(Tensor self) -> Tensor
+  dispatch:
+    MPS: pressed_flat_mps
 
 - func: carried(Tensor self, bool non_blocking=False) -> Tensor
   dispatch:
@@ -149,6 +155,13 @@ static void carry_blit(const Tensor& self) { [blitEncoder copyFromBuffer:source 
 static void carry_cast_graph(const Tensor& self) {
   stream->executeMPSGraph(graph, feeds, results, SyncType::COMMIT_ADAPTIVE);
 }
+void runMPSGraph(MPSStream* stream, MPSGraph* graph, NSDictionary* feeds, NSDictionary* results) {
+  stream->executeMPSGraph(graph, feeds, results, SyncType::COMMIT_ADAPTIVE);
+}
+Tensor pressed_flat_mps(const Tensor& self) {
+  runMPSGraph(stream, graph, feeds, results);
+  return self;
+}
 static void carry_mps(const Tensor& self, const Tensor& result) {
   const bool sameDataType = self.dtype() == result.dtype();
   if (sameDataType) {
@@ -195,6 +208,26 @@ def test_a_template_usually_launches_for_contiguous_tensors_without_casts(index:
 def test_a_string_that_is_compiled_is_one_route_with_its_launcher(index: Index) -> None:
     (route,) = (one for one in index.routes("pressed") if one.device == "CUDA")
     assert (route.symbol, route.note) == ("at::native::pressed_cuda", "launch_pressed_string")
+
+
+@pytest.mark.parametrize(
+    ("path", "guard", "is_other"),
+    [
+        ("cuda/CUDALoops.cuh", "", False),
+        ("cuda/CUDALoops.cuh", "!defined(USE_ROCM)", False),
+        ("cuda/ROCmLoops.cuh", "", True),
+        ("cuda/CUDALoops.cuh", "USE_ROCM", True),
+    ],
+)
+def test_templates_of_other_builds(path: str, guard: str, is_other: bool) -> None:
+    where = Location(f"aten/src/ATen/native/{path}", 1)
+    found = Definition("gpu_kernel_impl", "at::native", "function", where, "", guard)
+    assert is_of_other_builds(found, "CUDA") is is_other
+
+
+def test_the_trees_own_function_of_a_librarys_name_is_no_second_route(index: Index) -> None:
+    (route,) = (one for one in index.routes("pressed_flat") if one.device == "MPS")
+    assert (route.symbol, route.note) == ("at::native::pressed_flat_mps", "runMPSGraph")
 
 
 def test_a_loop_around_a_library_is_no_second_route(index: Index) -> None:
