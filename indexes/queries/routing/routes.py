@@ -103,7 +103,9 @@ class _Finder:
         does."""
         beside = self._beside(*found[0][1:]) if found else frozenset()
         edges = (one[3].edge for one in found)
-        called = {one.symbol.rpartition("::")[2] for one in edges if one and one.kind == "library"}
+        called = {
+            one.symbol.rpartition("::")[2] for one in edges if one and one.target == "MPSGraph"
+        }
         # The tree's own runMPSGraph is what the ends before it call already.
         others = (one for one in found[1:] if one[3].known.definition.name not in called)
         shown = [*found[:1], *(one for one in others if not self._is_on(found[0], one))]
