@@ -5,6 +5,7 @@ Everything from the trace and the source is escaped.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -64,7 +65,7 @@ def html_report(trace: Trace, linker: Linker) -> Iterator[str]:
 def _facts(trace: Trace, linker: Linker) -> Iterator[tuple[str, str]]:
     meta, info = trace.meta, linker.index.info
     yield "trace", f"{meta.format}, {len(trace):,} rows"
-    yield "program", " ".join(meta.command)
+    yield "program", shlex.join(meta.command)
     yield "torch", meta.torch
     yield "devices", ", ".join(meta.devices)
     yield "source", f"PyTorch {info.version} {info.commit or ''}"

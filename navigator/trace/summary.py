@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
@@ -28,7 +29,7 @@ def summary_lines(trace: Trace, sources: str = "") -> Iterator[str]:
     phases = Counter(PHASES[table.phase[row]] for row in rows)
     yield f"{meta.path}: {meta.format} trace{_torch(trace)}"
     if meta.command:
-        yield f"program    {' '.join(meta.command)}"
+        yield f"program    {shlex.join(meta.command)}"
     if sources:
         yield f"sources    {sources}"
     if meta.devices:

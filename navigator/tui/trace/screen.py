@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from functools import partial
 from threading import Event
@@ -257,7 +258,7 @@ def about_trace(trace: Trace) -> list[tuple[str, str]]:
         ("format", meta.format),
         ("torch", meta.torch or "not known"),
         ("python", meta.python),
-        ("program", " ".join(meta.command)),
+        ("program", shlex.join(meta.command)),
         ("devices", ", ".join(meta.devices)),
         ("rows", f"{len(trace):,}"),
         ("kernels", f"{len(trace.table.kernels):,}"),

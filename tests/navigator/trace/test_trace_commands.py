@@ -63,6 +63,21 @@ def exported(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[s
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
+def test_the_program_is_shown_as_a_shell_takes_it(
+    capsys: pytest.CaptureFixture[str], small_tree: tuple[str, ...], tmp_path: Path
+) -> None:
+    run = {"format": 2, "torch": "2.13.0", "recorder": "compiled"}
+    events = [
+        {"name": "torchnav_program", "args": {"command": ["p.py", "--title", "- a"], "cwd": "/"}},
+        {"name": "torchnav_run", "args": run},
+    ]
+    file = tmp_path / "trace.json"
+    lines = (json.dumps({"ph": "M", "pid": 1, **one}) for one in events)
+    file.write_text('{"traceEvents": [\n' + ",\n".join(lines) + "\n]}")
+    assert main(["export", "trace", *small_tree, str(file)]) == 0
+    assert "program    p.py --title '- a'\n" in capsys.readouterr().out
+
+
 def test_rows_follow_the_contract(
     capsys: pytest.CaptureFixture[str],
     small_tree: tuple[str, ...],
