@@ -93,6 +93,13 @@ def holds(condition: str, device: str, defaults: Defaults = (), given: bool = Tr
     return known
 
 
+def is_of_other_builds(guard: str, path: str, device: str) -> bool:
+    """Whether the guard or the file's name of a function keeps it from usual builds:
+    ``ROCmLoops.cuh``."""
+    is_guarded = bool(guard) and holds(guard, device) is False
+    return is_guarded or is_special(path.rpartition("/")[2])
+
+
 _LITERALS = {"true": True, "false": False}
 _TURNED = regex(r"^(\d+)\s*([!=]=)\s*([^&|]+)$")
 """A comparison with the number first: ``0 == iter.numel()``."""

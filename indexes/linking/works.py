@@ -14,7 +14,7 @@ from typing import Literal
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
-from indexes.linking.usual_conditions import holds, is_special, taken
+from indexes.linking.usual_conditions import is_of_other_builds, taken
 from indexes.linking.visible import is_header, is_metal_kernel, path_device
 from indexes.model.idioms import LOOPS, VENDOR_NAMESPACES
 from indexes.model.regex import regex
@@ -70,12 +70,6 @@ def runs_library(edge: Edge) -> bool:
     name = edge.symbol.removeprefix("at::").removeprefix("native::")
     runs = _RUNS.get(str(edge.target))
     return not _SET_UP.search(name) and (runs is None or bool(runs.search(name)))
-
-
-def is_of_other_builds(found: Definition, device: str) -> bool:
-    """Whether a guard or a file's name keeps a function from usual builds: ``ROCmLoops.cuh``."""
-    is_guarded = bool(found.guard) and holds(found.guard, device) is False
-    return is_guarded or is_special(found.location.path.rpartition("/")[2])
 
 
 def _runs_here(edge: Edge) -> ComputingKind | None:
@@ -225,27 +219,36 @@ class Works:
     def _is_generic(self, number: int) -> tuple[ComputingKind | None, int | None]:
         """How a header's template runs what it is given, as ``gpu_kernel``, and the number of the
         ``__global__`` function that it usually launches, or of what launches a compiled string."""
-        return self._runs(number, {number})
-
-    def _runs(self, number: int, seen: set[int]) -> tuple[ComputingKind | None, int | None]:
-        known = self.facts.by_id(number)
-        if known is None or not is_generic(known):
-            return ("launch", number) if known and self._is_driver(known) else (None, None)
-        device = path_device(known.definition.location.path)
-        for edge in sorted(self._edges_of(known), key=lambda one: self._is_unusual(one, device)):
-            if kind := _runs_here(edge):
+        first = self.facts.by_id(number)
+        if first is None or not is_generic(first):
+            return ("launch", number) if first and self._is_driver(first) else (None, None)
+        seen, pending = {number}, [self._usual_first(first)]  # templates call each other deeply
+        while pending:
+            edge = next(pending[-1], None)
+            if edge is None:
+                pending.pop()
+            elif kind := _runs_here(edge):
                 is_known = kind == "launch" and isinstance(edge.target, int)
                 return kind, int(edge.target) if is_known else None
-            if edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
+            elif edge.kind == "call" and isinstance(edge.target, int) and edge.target not in seen:
                 seen.add(edge.target)
-                if (found := self._runs(edge.target, seen))[0]:
-                    return found
+                known = self.facts.by_id(edge.target)
+                if known and is_generic(known):
+                    pending.append(self._usual_first(known))
+                elif known and self._is_driver(known):
+                    return "launch", known.id
         return None, None
+
+    def _usual_first(self, known: Known) -> Iterator[Edge]:
+        """The edges of a template in source order, those that are not usual last."""
+        device = path_device(known.definition.location.path)
+        return iter(sorted(self._edges_of(known), key=lambda one: self._is_unusual(one, device)))
 
     def _is_unusual(self, edge: Edge, device: str) -> bool:
         """Whether the usual case does not pass an edge of a template, or no usual build has it."""
         target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
-        if target and is_of_other_builds(target.definition, device):
+        found = target and target.definition
+        if found and is_of_other_builds(found.guard, found.location.path, device):
             return True
         choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
         unlikely = (one.arm == "then" and "UNLIKELY" in one.text for one in choices)

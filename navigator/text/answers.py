@@ -233,6 +233,7 @@ def _fitting(parts: Sequence[str], room: int) -> str:
 
 _OTHER_WAYS = 9
 _IN_ONE_FILE = 4
+"""Most other ways that end in one file and have lines of their own."""
 
 
 def route_lines(routes: Sequence[Route], room: int) -> Iterator[str]:

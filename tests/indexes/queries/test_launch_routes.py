@@ -4,13 +4,13 @@ two."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from indexes import Index
-from indexes.linking.works import is_of_other_builds
-from indexes.model.vocabulary import Definition, Location
-from tests.indexing import grown, usual
+from indexes.linking.usual_conditions import is_of_other_builds
+from tests.indexing import append, grown, opened, usual
 from tests.tree_marks import NATIVE
 
 YAML = """
@@ -220,9 +220,7 @@ def test_a_string_that_is_compiled_is_one_route_with_its_launcher(index: Index) 
     ],
 )
 def test_templates_of_other_builds(path: str, guard: str, is_other: bool) -> None:
-    where = Location(f"aten/src/ATen/native/{path}", 1)
-    found = Definition("gpu_kernel_impl", "at::native", "function", where, "", guard)
-    assert is_of_other_builds(found, "CUDA") is is_other
+    assert is_of_other_builds(guard, f"{NATIVE}{path}", "CUDA") is is_other
 
 
 def test_the_trees_own_function_of_a_librarys_name_is_no_second_route(index: Index) -> None:
@@ -255,3 +253,17 @@ def test_an_operator_that_copies_to_a_dtype_casts(
     index: Index, operator: str, device: str, function: str
 ) -> None:
     assert usual(index, operator, device).symbol == f"at::native::{function}"
+
+
+def test_templates_may_call_each_other_deeply(tree_copy: Path, cache: Path) -> None:
+    dig = "template <typename func_t>\nvoid dig_{}(int n, const func_t& f) {{ dig_{}(n, f); }}\n"
+    calls = (dig.format(n, n + 1) for n in range(2000))
+    last = LOOPS.replace("launch_packed", "dig_2000")
+    kernel = CUDA.replace("lift_elements", "dig_0").replace("Lift.cuh", "Dig.cuh")
+    files = {
+        f"{NATIVE}native_functions.yaml": YAML,
+        f"{NATIVE}cuda/Dig.cuh": f"{last}namespace at::native {{\n{''.join(calls)}}}\n",
+        f"{NATIVE}cuda/Lift.cu": kernel,
+    }
+    with opened(append(tree_copy, files), cache) as index:
+        assert usual(index, "lifted", "CUDA").note == "packed_lift_kernel"
