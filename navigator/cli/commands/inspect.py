@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from indexes.model.errors import NAME_CHARACTERS, SourceError, TorchnavError, UsageError
-from indexes.model.regex import regex
 from indexes.queries.pasted import pasted, without_table
 from indexes.source.files import read_text
 from indexes.source.torch_install import target_python
@@ -120,11 +119,12 @@ def _pasted_error(given: str) -> str:
             text = "" if given.endswith(".py") else read_text(given)
     # A recording may have gigabytes.
     end = without_table(text[-4 * NAME_CHARACTERS :])[-NAME_CHARACTERS:]
-    is_text = text is given and _SEVERAL_WORDS.search(given)  # as no program is named
+    is_text = text is given and ("\n" in given or len(given.split()) > _WORDS)
     return end if is_text or pasted(end).raised else ""
 
 
-_SEVERAL_WORDS = regex(r"\n|(?:\S\s+){4}\S")
+_WORDS = 4
+"""Programs have names of at most as many words."""
 
 
 def _why_recorded(settings: Settings, path: Path) -> int:

@@ -70,7 +70,8 @@ def test_an_error_as_a_text_or_in_a_log_is_read_alone(tmp_path: Path, tree: Path
     log = tmp_path / "run.log"
     log.write_text(f"epoch 1\nTraceback (most recent call last):\n{text}\n")
     of_cxx = "terminate called\n  what():  self must be a matrix\nException raised from f at x.h:1"
-    for given in (text, str(log), of_cxx):
+    bare = "self must be a matrix of two"  # more words than a program's name
+    for given in (text, str(log), of_cxx, bare):
         done = run("--tree", str(tree), given, cwd=tmp_path, question="why")
         assert (
             done.stdout.splitlines()[1].strip().startswith("aten/src/ATen/native/LinearAlgebra.cpp")
