@@ -200,6 +200,8 @@ class Names:
     def _bound(self, module: Module, bound: Binding, name: str) -> Found | None:
         if bound.origin:
             origin = self._module(bound.origin) or self.find(bound.origin)
+            if bound.part and origin is None:  # of another package: ``from math import pi``
+                return Found("attribute", name, module.path, bound.line, bound.end_line)
             if not bound.part or origin is None:
                 return origin
             return self.attribute(origin, bound.part) or self._module(f"{origin.name}.{bound.part}")

@@ -141,9 +141,15 @@ def find_star_imported(query: NameQuery, index: IndexedTree) -> NameMatch | None
 
 
 def find_inner(query: NameQuery, index: IndexedTree) -> NameMatch | None:
-    """A function in another, of a module or of a method."""
+    """A function in another, of a module or of a method; a name further down in a package."""
     answer = finding.find_inner(query.paths[-1], index) if query.paths else None
-    return _match(answer, query, index) if answer else None
+    if answer is None:
+        return None
+    owner, name = _split(query)
+    outer = python_names.find(owner, index) if owner else None
+    is_module = outer is not None and outer.kind == "module"
+    note = f"{owner} has no {name}: this is further down in it" if is_module else ""
+    return _match(replace(answer, note=answer.note or note), query, index)
 
 
 def find_of_alias(query: NameQuery, index: IndexedTree) -> NameMatch | None:

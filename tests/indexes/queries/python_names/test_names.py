@@ -8,7 +8,7 @@ import pytest
 
 from indexes.queries.index import Index
 from indexes.queries.python_names import find
-from tests.indexing import append, opened
+from tests.indexing import append, opened, write
 from tests.tree_marks import Mark, marks
 
 MARKS = [(name, mark) for mark in marks("python") for name in mark.words[0].split(",")]
@@ -119,3 +119,23 @@ def test_a_name_of_a_stub_file_and_the_class_that_a_list_of_public_names_leaves_
         answer = find("HeldMode", index)
     assert answer
     assert [one.location.path for one in answer.others] == ["torch/optim/modes.py"]
+
+
+def test_a_name_of_another_package_is_where_the_tree_imports_it(
+    tree_copy: Path, cache: Path
+) -> None:
+    append(tree_copy, {"torch/optim/swa.py": "\nfrom math import inf\n"})
+    write(tree_copy, {"torch/_numpy/__init__.py": "inf = float('inf')\n"})
+    with opened(tree_copy, cache) as index:
+        answer = find("torch.optim.swa.inf", index)
+    assert answer
+    assert (answer.kind, answer.location and answer.location.path) == (
+        "attribute",
+        "torch/optim/swa.py",
+    )
+
+
+def test_a_name_further_down_in_a_package_is_said_to_be_there(tree_index: Index) -> None:
+    found = tree_index.resolve("torch.fused_adam")
+    assert found.hits[0].name == "torch.optim._adam.fused_adam"
+    assert found.note == "torch has no fused_adam: this is further down in it"
