@@ -105,6 +105,7 @@ def match_said(found: tuple[Message, ...], index: IndexedTree, text: str = "") -
     found, around = (*(o for o, _ in lines), *found[_LOOKED_AT:]), [places for _, places in lines]
     hits = [_hit(index, *one) for one in lines]
     hits[1:1] = _exception(index, found[0], text)
+    hits[:0] = _using(hits, text, index)
     hits += [_hit(index, one, ()) for one in found[len(lines) :]]
     calling = _calling(index, text)
     hits += calling
@@ -117,6 +118,22 @@ def match_said(found: tuple[Message, ...], index: IndexedTree, text: str = "") -
     hits = [_with_keys(one, text, index) for one in hits]
     match = NameMatch("error", found[0].text, hits=tuple(hits), note=note)
     return match if several == 1 and not note else replace(match, confidence="ambiguous")
+
+
+def _using(hits: list[Hit], text: str, index: IndexedTree) -> list[Hit]:
+    """The line named in a text, if it uses a macro that makes the message: ``__FILE__`` and
+    ``__LINE__`` in a macro are those of its use."""
+    macros = [f"{hit.name}(" for hit in hits if hit.name.isidentifier()]
+    for given, line in _LINE.findall(text)[:_LOOKED_AT] if macros else ():
+        for path in files_named(given, index):
+            where = Location(path, int(line))
+            code = "".join(index.read(path).split("\n")[where.line - 1 : where.line])
+            if used := next((one for one in macros if one in code), ""):
+                return [in_function(Hit("error", path, where, f"uses {used[:-1]}"), index)]
+    return []
+
+
+_LINE = regex(r"([\w./+-]+\.\w+):(\d{1,7})\b")
 
 
 def _exception(index: IndexedTree, one: Message, text: str) -> list[Hit]:

@@ -14,6 +14,7 @@ from indexes.queries.pasted import pasted
 from tests.indexing import opened, write
 
 FOR_RELU = "Boolean inputs not supported for relu"
+ENTRY = {"aten/src/ATen/native/native_functions.yaml": "- func: mul(Tensor self) -> Tensor\n"}
 LINEAR_ALGEBRA = "aten/src/ATen/native/LinearAlgebra.cpp"
 
 
@@ -375,3 +376,14 @@ def test_a_line_that_no_operator_reaches_comes_after_others(tree_copy: Path, cac
     with opened(tree_copy, cache) as index:
         first, second, *_ = index.resolve("RuntimeError: self must be a matrix").hits
     assert (first.location.path, second.location.path) == (LINEAR_ALGEBRA, "c10/traced.cpp")
+
+
+@pytest.mark.parametrize(("line", "first"), [(3, ("c10/nccl.cpp", 3)), (2, ("c10/nccl.cpp", 1))])
+def test_a_message_with_the_line_that_uses_its_macro(
+    tmp_path: Path, line: int, first: tuple[str, int]
+) -> None:
+    macro = 'NCCL_CHECK(x) TORCH_CHECK(x == 0, "NCCL error in: ", __FILE__, ":", __LINE__)'
+    code = f"#define {macro}\nvoid start() {{\n  NCCL_CHECK(begin());\n}}\n"
+    with opened(write(tmp_path / "pytorch", {**ENTRY, "c10/nccl.cpp": code}), tmp_path) as index:
+        hit = index.resolve(f"RuntimeError: NCCL error in: ../c10/nccl.cpp:{line}, no use").hits[0]
+    assert (hit.location.path, hit.location.line) == first
