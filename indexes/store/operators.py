@@ -38,6 +38,8 @@ class Operators(Definitions):
         self.native = lru_cache(8192)(self._native)
         self.kernels = lru_cache(4096)(self._kernels)
         self.overloads = lru_cache(2048)(self._overloads)
+        self.has_kernels = lru_cache(64)(self._has_kernels)
+        self.derived = lru_cache(2048)(self._derived)
 
     @cached_property
     def operator_names(self) -> tuple[str, ...]:
@@ -122,6 +124,11 @@ class Operators(Definitions):
         what = (op, key, symbol, kind, definitions, confidence, rule, reason)
         return KernelRow(*what, placed, calls)
 
+    def _has_kernels(self, key: str) -> bool:
+        """Whether an operator of aten has a kernel for a key."""
+        sql = "SELECT 1 FROM kernels WHERE key=? AND instr(op,'::')=0 LIMIT 1"
+        return bool(self.store.query(sql, (key,)))
+
     def all_kernels(self) -> list[KernelRow]:
         """Every kernel row of the YAML's operators, in order."""
         return self._many_kernels("path IS NULL")
@@ -166,7 +173,7 @@ class Operators(Definitions):
         entry, rule, _ = self.derived(full_name)
         return entry, rule
 
-    def derived(self, full_name: str) -> tuple[DerivativeEntry | None, str, dict[str, str]]:
+    def _derived(self, full_name: str) -> tuple[DerivativeEntry | None, str, dict[str, str]]:
         """The entry, the rule, and the Node class for each autograd key."""
         sql = "SELECT derivative,derivative_rule,grad_fns FROM ops WHERE full_name=?"
         for position, rule, listed in self.store.query(sql, (full_name,)):

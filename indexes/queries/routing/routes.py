@@ -28,7 +28,7 @@ from indexes.queries.routing.conditions import (
 )
 from indexes.queries.routing.costs import ASIDE, ROCM
 from indexes.queries.routing.ends import DEVICES, End
-from indexes.queries.routing.search import Search
+from indexes.queries.routing.search import OF_TREE, Search
 
 _MOST = 12
 """Most routes of a device."""
@@ -48,8 +48,9 @@ _GUESSED = "inferred: no loop is seen in its body"
 
 def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
     """The routes to what computes, device by device, best first."""
-    finder = _Finder(index)
-    return tuple(one for device in DEVICES for one in finder.of(native, device))
+    finder, known = _Finder(index), index.facts.has_kernels
+    devices = (one for one in DEVICES if one in OF_TREE or known(one))
+    return tuple(one for device in devices for one in finder.of(native, device))
 
 
 _Found = tuple[float, Walk, Node, End]

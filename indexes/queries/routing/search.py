@@ -21,7 +21,7 @@ from indexes.queries.routing.costs import ASIDE, Prices
 from indexes.queries.routing.ends import DEVICES, End, Ends
 from indexes.store.lookup import Lookup
 
-_OF_TREE = DEVICES[:3]
+OF_TREE = DEVICES[:3]
 """Devices with kernels in the tree; others come with extensions."""
 _SPARSE = "Sparse"
 _DENSE, _DENSE_INSTEAD = 3.0, 9.0
@@ -113,7 +113,7 @@ class Search:
     def _keep_missing(self, cost: float, walk: Walk, node: Node) -> None:
         is_sure = self._is_sure(walk, node)
         self.missing[str(node.what)] = cost if is_sure else math.inf
-        if is_sure and walk.device in _OF_TREE and self._is_exact(walk, node):
+        if is_sure and walk.device in OF_TREE and self._is_exact(walk, node):
             self.always_missing = self.always_missing or str(node.what)
 
     def way(self, walk: Walk, node: Node) -> list[Step]:

@@ -46,6 +46,14 @@ def test_the_usual_way_ends_in_what_computes(
     assert names(route) == via
 
 
+def test_a_device_without_kernels_has_no_routes(tree_index: Index) -> None:
+    routes = [
+        one for native in tree_index.all_natives() for one in tree_index.routes(native.full_name)
+    ]
+    assert "MPS" in {one.device for one in routes}
+    assert "PrivateUse1" not in {one.device for one in routes}  # of no extension
+
+
 def test_a_ufunc_works_on_single_elements(tree_index: Index) -> None:
     prices = Search(tree_index.facts).prices  # which ask for it where no operator is tagged
     assert [prices._loops_over_elements(one) for one in ("add.out", "addmm.out")] == [True, False]
