@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 
 from indexes.linking.library_macros import LibraryMacros
 from indexes.linking.macros import MacroTable, PlacedMacro, expand_file
+from indexes.model.lines import grouped
 from indexes.readers.cxx.bodies import MACRO_USE
 from indexes.readers.cxx.facts import CppFacts, LibraryFact, UseFact, holds_operators
 from indexes.store.index_file import MADE, Store
@@ -53,10 +54,7 @@ def _made(
 
 
 def _all_macros(store: Store) -> dict[str, list[PlacedMacro]]:
-    macros: dict[str, list[PlacedMacro]] = {}
-    for path, macro in store.macros():
-        macros.setdefault(macro.name, []).append(PlacedMacro(path, macro))
-    return macros
+    return grouped((macro.name, PlacedMacro(path, macro)) for path, macro in store.macros())
 
 
 def _uses(store: Store) -> dict[_Placed, list[UseFact]]:

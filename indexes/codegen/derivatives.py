@@ -20,6 +20,7 @@ from indexes.codegen.variants import (
     signature_of_text,
     with_generated,
 )
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, Schema, SchemaKind, Signature, parse_schema
 from indexes.model.vocabulary import DerivativeEntry, Formula, NativeFunction
@@ -55,9 +56,7 @@ class Derivatives:
         everything = functions if complete else with_generated(functions)
         self._functions = {f.full_name: f for f in everything}
         self._foreach = foreach
-        self._groups: dict[Signature, list[NativeFunction]] = {}
-        for function in self._functions.values():
-            self._groups.setdefault(signature_of(function), []).append(function)
+        self._groups = grouped((signature_of(one), one) for one in self._functions.values())
         self._exact = self._by_schema(entries)
         self._copies = self._view_copies()
         self._functional: dict[Signature, _Info] = {}

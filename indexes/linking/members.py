@@ -14,6 +14,7 @@ from indexes.linking.facts import Call, Edge, EdgeKind, Known, by_hand
 from indexes.linking.scopes import ResolverFacts, enclosing, nearest
 from indexes.linking.visible import is_header, library_of, plain_scope
 from indexes.model.idioms import LOOPS
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import Confidence
 from indexes.readers.cxx.marks import LIST
 
@@ -99,11 +100,8 @@ class Classes:
         return _others(scopes, scopes, caller)
 
     def _by_scope(self, name: str) -> dict[str, list[Known]]:
-        found: dict[str, list[Known]] = {}
-        for known in self.facts.named(name):
-            if known.definition.kind == "function":
-                found.setdefault(plain_scope(known.definition.scope), []).append(known)
-        return found
+        functions = (one for one in self.facts.named(name) if one.definition.kind == "function")
+        return grouped((plain_scope(one.definition.scope), one) for one in functions)
 
     def are_of_one_family(self, methods: Iterable[Known]) -> bool:
         """Whether the classes of the methods all derive from one of them."""

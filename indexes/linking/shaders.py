@@ -17,6 +17,7 @@ from indexes.linking.functors import FunctionsRun, named_in
 from indexes.linking.scopes import ResolverFacts
 from indexes.linking.visible import is_header, is_metal_kernel, linkable
 from indexes.model.files import GIVEN_SEPARATOR
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import Confidence
 from indexes.readers.cxx.shaders import HANDED, SHADER
 
@@ -60,11 +61,11 @@ class Shaders:
         own = (text for _, text in self.facts.shaders_asked(path))
         texts = {text for text in (*own, *self.facts.shaders_shared()) if text[:2] != _OPEN}
         patterns = list(map(_Pattern.of, texts))
-        found: dict[str, list[Known]] = {}
-        for host in self.facts.shaders_of(path):
-            for text in _longest(patterns, host.definition.name):
-                found.setdefault(text, []).append(host)
-        return found
+        return grouped(
+            (text, host)
+            for host in self.facts.shaders_of(path)
+            for text in _longest(patterns, host.definition.name)
+        )
 
     def _put_in(self, text: str, caller: Known) -> Iterator[Known]:
         """The kernels named by a string that a called function formats into another one, as

@@ -1,13 +1,16 @@
-"""Small operations on texts: lines by offset, places as users write them, short lists."""
+"""Small operations: lines by offset, places as users write them, short lists, values by key."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
 from itertools import takewhile
+from typing import TypeVar
 
 from indexes.model.regex import regex
 
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 LINE = r"\d{1,18}"
 """The pattern of a line number, with no more digits than SQLite accepts."""
 _PLACE = regex(rf"((?:[A-Za-z]:)?[^:]+):({LINE})(?::\d+)?:?")
@@ -30,6 +33,14 @@ def length_in_common(one: Sequence[str], other: Sequence[str]) -> int:
     """The number of characters, or of words, with which both begin."""
     same = takewhile(lambda two: two[0] == two[1], zip(one, other, strict=False))
     return sum(1 for _ in same)
+
+
+def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """The values of each key; keys and values in order of appearance."""
+    found: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        found.setdefault(key, []).append(value)
+    return found
 
 
 class LineCount:

@@ -10,6 +10,7 @@ from typing import Literal
 from indexes.model.answers import Route
 from indexes.model.code_map import CallMap, CallStep, FolderMap, MapEntry, Words
 from indexes.model.errors import NotFound, SourceError
+from indexes.model.lines import grouped
 from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.index import Index
 from indexes.queries.naming.near import near
@@ -37,9 +38,7 @@ class CodeMap:
         if not inside:
             raise NotFound(f"no indexed file is in a folder {path}", self._near(folder))
         begin = len(folder) + 1 if folder else 0
-        children: dict[str, list[str]] = {}
-        for one in inside:
-            children.setdefault(one[begin:].partition("/")[0], []).append(one)
+        children = grouped((one[begin:].partition("/")[0], one) for one in inside)
         entries = [self._entry(folder, name, paths) for name, paths in children.items()]
         return FolderMap(
             self._index.info,

@@ -21,6 +21,7 @@ from indexes.linking.registrations import (
 from indexes.model.dispatch import DispatchSlot, DispatchTable
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.files import in_extension
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import Confidence, Location, NativeFunction
 from indexes.readers.cxx.dispatch_keys import DispatchKeys, read_dispatch_keys, read_key_sets
 from indexes.source.source import Source
@@ -160,11 +161,8 @@ class Dispatch:
 
     @cached_property
     def _over_cpp(self) -> Mapping[str, list[Registration]]:
-        found: dict[str, list[Registration]] = {}
-        for one in kernels_over_cpp(self._facts.python.of_kinds("py_impl")):
-            if one.key in self._every_key:
-                found.setdefault(one.op, []).append(one)
-        return found
+        kernels = kernels_over_cpp(self._facts.python.of_kinds("py_impl"))
+        return grouped((one.op, one) for one in kernels if one.key in self._every_key)
 
     @property
     def _by_hand(self) -> Iterable[Registration]:

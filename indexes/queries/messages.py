@@ -8,11 +8,11 @@ build one text.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.message_match import Match, covered, letters, may_say
@@ -286,12 +286,10 @@ def _as_message(one: _Found, is_rest: bool = False) -> Message:
 def _together(asked: Pasted, strong: Iterable[_Found], found: Iterable[_Found]) -> list[_Found]:
     """Messages near each other in a file that together explain more than any single one, in the
     text's order, with weak ones last."""
-    files: dict[str, list[_Found]] = defaultdict(list)
-    for one in found:
-        if one.is_whole and one.covered >= SHORTEST:
-            files[one.row.path].append(one)
+    whole = (one for one in found if one.is_whole and one.covered >= SHORTEST)
+    files = grouped((one.row.path, one) for one in whole)
     strong = [one for one in strong if one.fits] or list(strong)
-    groups = [_neighbours(one, files[one.row.path]) for one in strong]
+    groups = [_neighbours(one, files.get(one.row.path, [])) for one in strong]
     shares = [
         covered(asked.text, [span for one in group for span in one.spans]) for group in groups
     ]

@@ -26,6 +26,7 @@ from indexes.linking.python.test_expressions import (
     varied_names,
 )
 from indexes.model.files import PythonFact, unpack
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.readers.python.opinfo_tests import TESTING, OpList, OpTest, Parametrized, SuiteFacts
@@ -261,9 +262,7 @@ class Suite:
         """The tests named after it by file, for every public name, the best file first."""
         names = names_of(op, self._python)
         ranked = ranked_tests(named_tests(words_of(op, self._python), self._python), names)
-        by_file: dict[str, list[NamedTest]] = {}
-        for test in ranked[:MAX_TESTS]:
-            by_file.setdefault(test.path, []).append(test)
+        by_file = grouped((test.path, test) for test in ranked[:MAX_TESTS])
         for path, tests in by_file.items():
             for at in range(0, len(tests), _IN_ONE):
                 yield self._named_file(path, tests[at : at + _IN_ONE])

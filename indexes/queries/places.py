@@ -14,7 +14,7 @@ from indexes.model.answers import Callee, Hit, Place
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.files import PythonFact, canonical, module_name, pack, unpack
 from indexes.model.idioms import close, meaning_of
-from indexes.model.lines import listed
+from indexes.model.lines import grouped, listed
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, targets, uses_of
 from indexes.queries.indexed_tree import IndexedTree
@@ -278,9 +278,7 @@ def python_places(index: IndexedTree, facts: Lookup, path: str, line: int) -> li
     ]
     found += [fact for fact in outline if fact.kind == "test" and fact.line == line]
     found.sort(key=lambda fact: fact.end_line - fact.line)
-    groups: dict[tuple[str, str, int], list[PythonFact]] = {}
-    for fact in found:
-        groups.setdefault((fact.kind, fact.symbol or fact.target, fact.line), []).append(fact)
+    groups = grouped(((one.kind, one.symbol or one.target, one.line), one) for one in found)
     places = [_place(facts, path, name, rows) for (_, name, _), rows in groups.items()]
     return places + _block(index, [*outline, *rows], path, line)
 

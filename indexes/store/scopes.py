@@ -9,6 +9,7 @@ from indexes.linking.facts import Known
 from indexes.linking.scopes import nearest
 from indexes.linking.visible import is_header, plain_scope
 from indexes.model.files import Include
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.vocabulary import TEMPLATE, Definition
 from indexes.readers.cxx.marks import UNKNOWN
@@ -33,11 +34,10 @@ class ScopeFacts(Lookup):
 
     @cached_property
     def _functors(self) -> dict[tuple[str, str], list[Known]]:
-        found: dict[tuple[str, str], list[Known]] = {}
-        for known in self.named("operator()"):
-            place = (known.definition.scope, known.definition.location.path)
-            found.setdefault(place, []).append(known)
-        return found
+        return grouped(
+            ((known.definition.scope, known.definition.location.path), known)
+            for known in self.named("operator()")
+        )
 
     def members(self, owner: Definition, name: str) -> Sequence[Known]:
         if name == "operator()":

@@ -6,6 +6,7 @@ import string
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import SourceInfo
 from indexes.queries.index import Index
 from indexes.queries.messages import Messages
@@ -19,9 +20,7 @@ Named = Mapping[str, Iterable[str]]
 
 def operators(names: Iterable[str]) -> Iterator[str]:
     """Every operator; overloads share a line."""
-    by_base: defaultdict[str, list[str]] = defaultdict(list)
-    for name in names:
-        by_base[name.partition(".")[0]].append(name)
+    by_base = grouped((name.partition(".")[0], name) for name in names)
     yield from named({base: by_base[base] for base in sorted(by_base, key=_public_first)})
 
 

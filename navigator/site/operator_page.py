@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from indexes.model.answers import Chain, Hop, Route
 from indexes.model.dispatch import DispatchSlot
 from indexes.model.errors import TorchnavError
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import SourceInfo
 from indexes.queries.index import Index
 from navigator.site.layout import address, linked_source
@@ -57,9 +58,8 @@ def _excerpts(index: Index, op: str, routes: Sequence[Route], quoted: Quoted) ->
     usual: dict[str, Route] = {}
     for route in routes:
         usual.setdefault(route.device, route)
-    devices: dict[tuple[str, int], list[str]] = {}
-    for device, route in [*usual.items()][:_EXCERPTS]:
-        devices.setdefault(route.location[:2], []).append(device)
+    shown = [*usual.items()][:_EXCERPTS]
+    devices = grouped((route.location[:2], device) for device, route in shown)
     for place, names in devices.items():
         route = usual[names[0]]
         title, first = f"{', '.join(names)}: {route.symbol}", quoted.setdefault(place, op)
@@ -96,9 +96,7 @@ def _slot(source: SourceInfo, group: Sequence[DispatchSlot]) -> str:
 def _chain(source: SourceInfo, chain: Chain, pages: Collection[str]) -> Iterator[str]:
     """All steps as nested lists; the chains of called operators are on their own pages."""
     yield '<h2>Chain</h2><details class="chain"><summary>step by step</summary>'
-    below: dict[int | None, list[Hop]] = {}
-    for hop in chain.hops:
-        below.setdefault(hop.parent, []).append(hop)
+    below = grouped((hop.parent, hop) for hop in chain.hops)
     yield from _steps(source, below, None, pages)
     for one in chain.unresolved:
         yield f"<p><i>{html_text(one.symbol)}: {html_text(one.reason)}</i></p>"

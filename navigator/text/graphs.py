@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from indexes.model.lines import grouped
 from navigator.text.answers import version_words, wrap
 from navigator.text.clean import clean
 
@@ -107,10 +108,7 @@ def chains(graph: Sequence[GraphNode], variable: str) -> list[tuple[tuple[int, i
 
 def _leading(graph: Sequence[GraphNode], variable: str) -> set[int | None]:
     """The nodes with a path to a variable."""
-    above: dict[int | None, list[int]] = {}
-    for node in graph:
-        for edge in node.edges:
-            above.setdefault(edge.number, []).append(node.number)
+    above = grouped((edge.number, node.number) for node in graph for edge in node.edges)
     found: set[int | None] = set()
     waiting: list[int | None] = [one.number for one in graph if one.variable == variable]
     while waiting:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 
 from indexes.model.answers import Callee, Place, ReachingPath
+from indexes.model.lines import grouped
 from navigator.text.answers import entry, sureness, wrap
 
 _WAYS = 5
@@ -45,11 +46,9 @@ def _rule(place: Place) -> str:
 
 
 def _way_lines(place: Place, most: int | None) -> Iterator[str]:
-    grouped: dict[tuple[object, ...], list[ReachingPath]] = {}
-    for way in place.ways:
-        grouped.setdefault((way.via, way.devices, way.side), []).append(way)
+    alike = grouped(((way.via, way.devices, way.side), way) for way in place.ways)
     shown: set[str] = set()
-    for ways in islice(grouped.values(), most):
+    for ways in islice(alike.values(), most):
         shown.update(way.op for way in ways)
         yield from wrap(_way(ways, most), "      ")
     left = [op for op in place.operators if op not in shown]

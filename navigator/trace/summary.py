@@ -6,6 +6,7 @@ import shlex
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 
+from indexes.model.lines import grouped
 from navigator.text.answers import wrap
 from navigator.trace.figures.blocks import ledgers
 from navigator.trace.groups import gather
@@ -106,10 +107,7 @@ def _busiest_kernels(trace: Trace) -> Iterator[str]:
 def _compiled(trace: Trace) -> Iterator[str]:
     """The compiler's messages, graphs and kernels, each with its operators."""
     depth: dict[int, int] = {}
-    operators: dict[int | None, list[str]] = {}
-    for op in trace.ops():
-        if op.kind == "op":
-            operators.setdefault(op.parent, []).append(op.full_name)
+    operators = grouped((op.parent, op.full_name) for op in trace.ops() if op.kind == "op")
     for op in trace.ops():
         above = -1 if op.parent is None else depth.get(op.parent, _DEEPEST)
         if op.kind != "op" and above < _DEEPEST:

@@ -9,6 +9,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from indexes.model.errors import NotFound
+from indexes.model.lines import grouped
 from indexes.model.schema import Schema, parse_schema
 from indexes.queries.pasted import ON_STACK, message_of
 from navigator.explanation import (
@@ -115,10 +116,9 @@ class _Explainer:
         self, node: int, forward: int, current: int, expected: int, shape: tuple[int, ...] | None
     ) -> Iterator[Cause]:
         """One for each storage written to until the rejected version."""
-        by_storage: dict[int, list[Saved]] = {}
-        for one in self._saved(forward):
-            if one.state.version == expected and shape in (None, one.shape):
-                by_storage.setdefault(one.state.storage, []).append(one)
+        saved = (one for one in self._saved(forward) if one.state.version == expected)
+        alike = ((one.state.storage, one) for one in saved if shape in (None, one.shape))
+        by_storage = grouped(alike)
         for storage, some in by_storage.items():
             every = self._storages.writes(storage, forward)
             writes = [one for one in every if one.after > expected]

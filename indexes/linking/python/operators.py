@@ -15,6 +15,7 @@ from indexes.linking.library_operators import (
 from indexes.linking.python.paths import Found, bindings
 from indexes.linking.registrations import EXPLICIT, REFUSES, full_name, python_keys
 from indexes.model.files import PythonFact, canonical, unpack
+from indexes.model.lines import grouped
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Location, NativeFunction, Problem
 
@@ -172,12 +173,8 @@ def _types(native: NativeFunction) -> list[str]:
 
 def bound_operators(natives: Iterable[NativeFunction]) -> dict[str, list[NativeFunction]]:
     """The operators by public names of their bindings: ``torch.special.i0e``."""
-    found: dict[str, list[NativeFunction]] = {}
-    for one in natives:
-        for binding in bindings(one):
-            for name in _public(binding.path):
-                found.setdefault(name, []).append(one)
-    return found
+    bound = ((one, binding.path) for one in natives for binding in bindings(one))
+    return grouped((name, one) for one, path in bound for name in _public(path))
 
 
 def _public(path: str) -> Iterator[str]:

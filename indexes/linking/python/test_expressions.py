@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import NamedTuple
 
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.readers.python.opinfo_tests import Parametrized
 
@@ -197,10 +198,7 @@ def readable(
     names."""
     if exact.runner != "pytest" or len(" ".join(exact.arguments)) <= _LONGEST:
         return exact
-    by_class: dict[str, list[str]] = {}
-    for cls, name in names:
-        by_class.setdefault(cls, []).append(name)
-    terms = {cls: _named(found) for cls, found in by_class.items()}
+    terms = {cls: _named(found) for cls, found in grouped(names).items()}
     texts = [" and ".join(filter(None, (cls, _either(some)))) for cls, some in terms.items()]
     text = texts[0] if len(texts) == 1 else " or ".join(f"({one})" for one in texts)
     also = [

@@ -11,6 +11,7 @@ from functools import lru_cache
 from indexes.linking.formulas import FormulaFunction, formula_calls, formula_functions
 from indexes.linking.graph import Graph, Node
 from indexes.model.idioms import meaning_of, names_of
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, KernelRow, Location, StubRow
 from indexes.queries.index import Index
@@ -210,9 +211,7 @@ class _Expected:
             " WHERE f.path=? AND d.kind='function' AND d.macro=''",
             (path,),
         )
-        found: dict[str, list[Location]] = {}
-        for name, line, end_line in rows:
-            found.setdefault(name, []).append(Location(path, line, end_line))
+        found = grouped((name, Location(path, *lines)) for name, *lines in rows)
         return {name: places for name, places in found.items() if len(places) == 1}
 
 

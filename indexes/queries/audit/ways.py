@@ -10,6 +10,7 @@ from typing import Any
 
 from indexes.model.answers import Route
 from indexes.model.errors import NotFound
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.vocabulary import NativeFunction
 from indexes.queries.index import Index
@@ -78,11 +79,7 @@ def routes_of(index: Index, op: str) -> tuple[Route, ...]:
 
 def public_names(natives: Iterable[NativeFunction]) -> Mapping[str, list[NativeFunction]]:
     """The public names in operators' entries, with overloads."""
-    found: dict[str, list[NativeFunction]] = {}
-    for native in natives:
-        for name in _names(native):
-            found.setdefault(name, []).append(native)
-    return found
+    return grouped((name, native) for native in natives for name in _names(native))
 
 
 def _names(native: NativeFunction) -> Iterator[str]:

@@ -10,6 +10,7 @@ from heapq import heappop
 from indexes.codegen.variants import signature_of
 from indexes.linking.graph import device_of_key
 from indexes.model.answers import Chain, Hop, Unresolved
+from indexes.model.lines import grouped
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, NativeFunction, Problem, Role, Work
 from indexes.queries.chains.functions import Functions
@@ -94,9 +95,7 @@ def _display_order(walk: ChainWalk) -> tuple[tuple[Hop, ...], tuple[Unresolved, 
     """Each hop before those below it, renumbered in that order."""
     hops = walk.hops.hops
     taken = {c.location for h in hops for c in h.choices if c.arm != "otherwise"}
-    children: dict[int | None, list[Hop]] = {}
-    for hop in hops:
-        children.setdefault(hop.parent, []).append(hop)
+    children = grouped((hop.parent, hop) for hop in hops)
     numbers: dict[int | None, int] = {}
     order: list[Hop] = []
     pending = list(reversed(children.get(None, [])))

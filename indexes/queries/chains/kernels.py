@@ -8,6 +8,7 @@ from functools import cache
 
 from indexes.linking.facts import Details
 from indexes.linking.graph import Node, device_of_key
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import Definition, KernelRow, Location, NativeFunction
 from indexes.queries.chains.steps import MAIN_KEYS, SPECIAL, UNUSUAL, Place, Row, nodes_of
 from indexes.queries.chains.walk import ChainWalk, Lister
@@ -231,10 +232,7 @@ def _only_device(keys: Sequence[str]) -> str | None:
 
 def _grouped(rows: Sequence[KernelRow]) -> list[list[KernelRow]]:
     """Groups rows of one symbol, as the YAML often lists their keys."""
-    groups: dict[tuple[str, str], list[KernelRow]] = {}
-    for row in rows:
-        groups.setdefault((row.symbol, row.kind), []).append(row)
-    return list(groups.values())
+    return list(grouped(((row.symbol, row.kind), row) for row in rows).values())
 
 
 def _extra_cost(group: Sequence[KernelRow], rows: Sequence[KernelRow]) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from indexes.linking.facts import StubEntry, StubUse
 from indexes.linking.graph import Node
 from indexes.linking.visible import stub_name, stub_scope
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import KernelRow
 from indexes.queries.chains.kernels import Kernels
 from indexes.queries.chains.steps import Place, Row
@@ -52,9 +53,7 @@ class Stubs(Lister):
     def _registrations(self, entries: Sequence[StubEntry]) -> list[list[list[StubEntry]]]:
         """The registering lines with their targets; equal ones of a device together unless
         everything is listed, ``nullptr`` last."""
-        lines: dict[object, list[StubEntry]] = {}
-        for one in entries:
-            lines.setdefault((one.location, one.macro, one.function), []).append(one)
+        lines = grouped(((one.location, one.macro, one.function), one) for one in entries)
         builds: dict[object, list[list[StubEntry]]] = {}
         for at, line in lines.items():
             targets = tuple(one.target for one in line)

@@ -14,6 +14,7 @@ from itertools import count
 
 from indexes.linking.facts import Edge, HopList
 from indexes.linking.graph import Graph, Node
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import (
     Confidence,
     Definition,
@@ -118,9 +119,7 @@ class ChainWalk:
 
     def first_dispatch(self, place: Place, nodes: Sequence[Node], follows: bool) -> None:
         """Expands the operators that a call can mean: the first of them, or all in full."""
-        by_name: dict[str, list[Node]] = {}
-        for node in nodes:
-            by_name.setdefault(str(node.what), []).append(node)
+        by_name = grouped((str(node.what), node) for node in nodes)
         names = list(by_name)
         deep = self.extent.depth is not None and place.dispatches >= self.extent.depth
         if not names:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from indexes.linking.facts import TO_DEFINITIONS, TO_STUBS, StubEntry
 from indexes.linking.graph import device_of_key
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import Definition, Location, NativeFunction
 from indexes.queries.gaps.tree import Tree
 
@@ -51,11 +52,11 @@ class KernelFiles:
     @cached_property
     def groups(self) -> dict[str, list[NativeFunction]]:
         """The entries of each operator in native_functions.yaml."""
-        found: dict[str, list[NativeFunction]] = {}
-        for native in self.tree.natives.values():
-            if "::" not in native.name and "generated" not in native.tags:
-                found.setdefault(base_name(native.name), []).append(native)
-        return found
+        return grouped(
+            (base_name(native.name), native)
+            for native in self.tree.natives.values()
+            if "::" not in native.name and "generated" not in native.tags
+        )
 
     def _of_key(self, key: str) -> dict[str, list[Home]]:
         """The operators with a kernel for a key in the YAML, and its places."""
@@ -68,12 +69,8 @@ class KernelFiles:
 
     def _of_library(self, key: str) -> dict[str, list[Home]]:
         """The functions registered for a key in TORCH_LIBRARY blocks only."""
-        found: dict[str, list[Home]] = {}
-        for home in self._library_homes(key):
-            native = self.tree.natives.get(home.op)
-            if native and "::" not in native.name:
-                found.setdefault(base_name(native.name), []).append(home)
-        return found
+        homes = ((self.tree.natives.get(one.op), one) for one in self._library_homes(key))
+        return grouped((base_name(n.name), h) for n, h in homes if n and "::" not in n.name)
 
     def registered(self, op: str, key: str) -> Home | None:
         """The kernel of an overload for a key that a TORCH_LIBRARY block registers."""

@@ -15,6 +15,7 @@ from indexes.model.errors import NotFound, SourceError
 from indexes.model.files import module_name
 from indexes.model.idioms import stub_of
 from indexes.model.impact import Affected, Changed
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.impact.answers import Impacts
@@ -314,10 +315,8 @@ class _Comparison:
             self.opinfos += self._opinfos_naming({n for n in names if not _is_database(n)})
 
     def _opinfos_naming(self, names: set[str]) -> Iterator[Found]:
-        files: dict[str, list[Found]] = {}
-        for one in self.index.facts.python.of_kinds("opinfo") if names else ():
-            files.setdefault(one[0], []).append(one)
-        for path, rows in files.items():
+        entries = self.index.facts.python.of_kinds("opinfo") if names else ()
+        for path, rows in grouped((one[0], one) for one in entries).items():
             lines = self.index.source.text(path).splitlines()
             for row in rows:
                 text = "\n".join(lines[row[1].line - 1 : max(row[1].line, row[1].end_line)])

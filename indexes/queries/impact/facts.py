@@ -8,6 +8,7 @@ from functools import cached_property, lru_cache
 
 from indexes.linking.facts import Call, Known
 from indexes.linking.visible import linkable, plain_scope
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Definition, DerivativeEntry, Location
 from indexes.queries.corpus import Corpus
@@ -67,9 +68,7 @@ class ImpactFacts(Lookup):
         self._all_named = lru_cache(8192)(self._find_named)
         self.class_of = lru_cache(8192)(self._find_class_of)
         self._used = lru_cache(2048)(lambda path: _USING.findall(self.corpus.clean(path)))
-        self._removed: dict[str, list[Known]] = {}
-        for known in removed:
-            self._removed.setdefault(known.definition.name, []).append(known)
+        self._removed = grouped((known.definition.name, known) for known in removed)
 
     def named(self, name: str) -> Sequence[Known]:
         """Every definition of a name, including removed ones and object-like macros."""

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from indexes.linking.visible import path_device
 from indexes.model.impact import ReachedOperator, Step
+from indexes.model.lines import grouped
 from indexes.model.vocabulary import Confidence
 from indexes.queries.impact.cxx import STRUCTURED_META, CppEdges
 from indexes.queries.impact.graph import Edge, Node
@@ -176,10 +177,8 @@ class Walk:
     def operators(self) -> tuple[ReachedOperator, ...]:
         """The operators among the steps, each once with all its aspects: first those whose own
         kernel or formula changes, then the surest."""
-        found: dict[str, list[int]] = {}
-        for number, node in enumerate(self.nodes):
-            if node.kind == "operator":
-                found.setdefault(node.symbol, []).append(number)
+        operators = ((at, one) for at, one in enumerate(self.nodes) if one.kind == "operator")
+        found = grouped((node.symbol, number) for number, node in operators)
         reached = [self._operator(name, numbers) for name, numbers in found.items()]
         return tuple(sorted(reached, key=self._order))
 

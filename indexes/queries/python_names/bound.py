@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from functools import cache, cached_property
 
 from indexes.model.errors import SourceError
+from indexes.model.lines import grouped
 from indexes.model.python import PythonPlace
 from indexes.model.vocabulary import Location
 from indexes.queries.indexed_tree import IndexedTree
@@ -328,11 +329,8 @@ class Bound:
     @cached_property
     def _literals(self) -> dict[str, list[str]]:
         """The files of torch/csrc by the last words of their literals."""
-        found: dict[str, list[str]] = {}
-        for path, words in self._index.facts.store.query(_WORDS):
-            for word in words.split():
-                found.setdefault(word, []).append(path)
-        return found
+        rows = self._index.facts.store.query(_WORDS)
+        return grouped((word, path) for path, words in rows for word in words.split())
 
 
 def _rows(module: str, owner: str, last: str) -> re.Pattern[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import Macro
 from indexes.readers.cxx.preprocess import Allowance, bind, substitute
@@ -37,10 +38,8 @@ class LocalMacros:
     @classmethod
     def of(cls, macros: Iterable[Macro]) -> LocalMacros:
         """The function-like macros of a file with a body."""
-        named: dict[str, list[Macro]] = {}
-        for macro in macros:
-            if macro.parameters is not None and "(" in macro.body:
-                named.setdefault(macro.name, []).append(macro)
+        calling = (one for one in macros if one.parameters is not None and "(" in one.body)
+        named = grouped((macro.name, macro) for macro in calling)
         return cls(named, frozenset()) if named else NO_MACROS
 
     def __contains__(self, name: str) -> bool:

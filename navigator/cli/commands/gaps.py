@@ -9,6 +9,7 @@ from datetime import date
 import click
 
 from indexes.model.errors import NotFound
+from indexes.model.lines import grouped
 from indexes.queries.gaps.find import find_gaps, with_ages, with_owners
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import CONFIDENCES, Gap, GapFilter, GapList
@@ -123,9 +124,7 @@ def _first(gaps: Sequence[Gap], limit: int | None, whole: bool) -> tuple[Gap, ..
     and files, means all gaps of a single kind, and more of several."""
     if limit is not None:
         return tuple(gaps[:limit])
-    groups: dict[str, list[Gap]] = {}
-    for gap in gaps:
-        groups.setdefault(gap.kind, []).append(gap)
+    groups = grouped((gap.kind, gap) for gap in gaps)
     if len(groups) == 1:
         return tuple(gaps if whole else gaps[:_LIMIT])
     few = _SOME if whole else _FEW

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
 
+from indexes.model.lines import grouped
 from navigator.trace.columns import NONE
 from navigator.trace.trace import Trace
 
@@ -55,10 +56,8 @@ class Ledger:
 def ledgers(trace: Trace) -> list[Ledger]:
     """One for each device with memory events."""
     table = trace.table.allocations
-    by_device: dict[str, list[int]] = {}
-    for number in sorted(range(len(table)), key=table.start.__getitem__):
-        if table.size[number]:
-            by_device.setdefault(table.places[table.place[number]], []).append(number)
+    ordered = sorted(range(len(table)), key=table.start.__getitem__)
+    by_device = grouped((table.places[table.place[n]], n) for n in ordered if table.size[n])
     for device, moments in list(by_device.items()):
         allocated, mapped = _apart(trace, moments)
         by_device[device] = allocated

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from indexes.model.lines import grouped
 from navigator.trace.columns import NONE
 from navigator.trace.figures.spans import (
     Span,
@@ -70,10 +71,8 @@ def whole(trace: Trace) -> Span:
 
 def _of_devices(trace: Trace) -> Iterator[Gap]:
     kernels = trace.table.kernels
-    by_device: dict[str, list[int]] = {}
-    for number in sorted(range(len(kernels)), key=kernels.start.__getitem__):
-        device, _ = kernels.places[kernels.place[number]]
-        by_device.setdefault(device, []).append(number)
+    ordered = sorted(range(len(kernels)), key=kernels.start.__getitem__)
+    by_device = grouped((kernels.places[kernels.place[number]][0], number) for number in ordered)
     around, threads = whole(trace), Threads(trace)
     for device, numbers in by_device.items():
         yield from _Device(trace, threads, device, numbers).gaps(around)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import accumulate, groupby
 from typing import NamedTuple
 
+from indexes.model.lines import grouped
 from navigator.trace.columns import NONE
 from navigator.trace.figures.critical import critical_path
 from navigator.trace.figures.idle import idle_gaps
@@ -127,9 +128,7 @@ def _phases(trace: Trace) -> Iterator[Item]:
 
 def _threads(trace: Trace) -> Iterator[Lane]:
     table = trace.table
-    by_thread: dict[int, list[int]] = {}
-    for row in operator_rows(trace):
-        by_thread.setdefault(table.thread[row], []).append(row)
+    by_thread = grouped((table.thread[row], row) for row in operator_rows(trace))
     for thread, rows in sorted(by_thread.items(), key=lambda one: -len(one[1])):
         for depth in range(DEPTH):
             items = _apart(_item(table, row, lambda row: _label(table, row)) for row in rows)

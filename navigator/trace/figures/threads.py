@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from indexes.model.lines import grouped
 from navigator.trace.columns import NONE
 from navigator.trace.table import GONE
 from navigator.trace.trace import Trace
@@ -28,9 +29,7 @@ class Threads:
 
     def __init__(self, trace: Trace) -> None:
         self._launch_ops = trace.table.launches.op
-        spans: dict[int, list[_Span]] = {}
-        for thread, span in _spans(trace):
-            spans.setdefault(thread, []).append(span)
+        spans = grouped(_spans(trace))
         self._pieces: dict[int, _Pieces] = {}
         for thread in list(spans):
             pieces = _Pieces(spans.pop(thread))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
+from indexes.model.lines import grouped
 from navigator.trace.figures.collectives import Skew, skews
 from navigator.trace.model import BadRank, NameTotal, Rank
 
@@ -59,10 +59,8 @@ class RunSummary:
 
 def spreads(ranks: Sequence[Rank]) -> list[Spread]:
     """Each name of each kind, by kind, by total time, descending."""
-    found: dict[tuple[str, str], list[tuple[int, NameTotal]]] = defaultdict(list)
-    for rank in ranks:
-        for total in rank.totals:
-            found[total.kind, total.name].append((rank.number or 0, total))
+    totals = ((rank.number or 0, total) for rank in ranks for total in rank.totals)
+    found = grouped(((one[1].kind, one[1].name), one) for one in totals)
     made = [_spread(*key, totals, len(ranks)) for key, totals in found.items()]
     return sorted(made, key=lambda one: (one.kind, -one.total_us, one.name))
 

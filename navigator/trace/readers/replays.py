@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from indexes.model.lines import grouped
 from navigator.trace.columns import NONE, WORKS, work_launched
 from navigator.trace.readers import read_trace
 from navigator.trace.table import Table
@@ -331,9 +332,7 @@ def _may_be(launch: _Key, kernel: _Key) -> bool:
 
 def _by_name(launches: Sequence[_Key], kernels: Sequence[_Key]) -> tuple[dict[int, int], str]:
     """The n-th kernel of a name belongs to its n-th launch, if their numbers agree."""
-    places: defaultdict[_Key, list[int]] = defaultdict(list)
-    for place, key in enumerate(launches):
-        places[key].append(place)
+    places = grouped((key, place) for place, key in enumerate(launches))
     counts = Counter(kernels)
     even = {key: iter(found) for key, found in places.items() if len(found) == counts[key]}
     pairs = {place: next(even[key]) for place, key in enumerate(kernels) if key in even}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from indexes.model.lines import grouped
 from navigator.trace.figures.idle import Gap, idle_gaps, whole
 from navigator.trace.figures.spans import has_times
 from navigator.trace.trace import Trace
@@ -25,9 +26,7 @@ def idle_view(trace: Trace, _links: Links) -> View:
     """A row for each reason and CPU activity, with the start of the longest gap."""
     start, end = whole(trace)
     found = idle_gaps(trace)
-    groups: dict[tuple[str, str, str], list[Gap]] = {}
-    for gap in found:
-        groups.setdefault((gap.where, gap.reason, gap.doing), []).append(gap)
+    groups = grouped(((gap.where, gap.reason, gap.doing), gap) for gap in found)
     rows = [_row(trace, *key, gaps, end - start) for key, gaps in groups.items()]
     rows.sort(key=lambda row: -float(str(row["time_us"])))
     return View("idle", "idle time", _COLUMNS, rows, tuple(_notes(trace, found, end - start)))

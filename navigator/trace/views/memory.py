@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal
 
+from indexes.model.lines import grouped
 from navigator.trace.figures.blocks import Block, Ledger, ledgers
 from navigator.trace.figures.categories import RULES, Categories
 from navigator.trace.groups import group_key
@@ -90,9 +90,7 @@ def _naming(trace: Trace, by: MemoryBy) -> Naming:
 
 
 def _groups(trace: Trace, ledger: Ledger, by: MemoryBy, naming: Naming) -> Iterator[Row]:
-    groups: defaultdict[tuple[str, str], list[Block]] = defaultdict(list)
-    for block in ledger.blocks:
-        groups[naming(ledger, block)].append(block)
+    groups = grouped((naming(ledger, block), block) for block in ledger.blocks)
     for (name, term), blocks in groups.items():
         yield _group(ledger, blocks) | {by: name} | ({"term": term} if term else {})
     if ledger.earlier:

@@ -9,6 +9,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed, replaced
@@ -253,10 +254,7 @@ def _corrections(
     tree: Tree, change: Change, places: Iterable[Location], names: tuple[str, str], what: str
 ) -> Iterator[ChangeStep]:
     """A step for each file with a name to be replaced; without a new one it has no code."""
-    files: dict[str, list[Location]] = {}
-    for one in places:
-        files.setdefault(one.path, []).append(one)
-    for here in files.values():
+    for here in grouped((one.path, one) for one in places).values():
         yield ChangeStep("edit", here[0], what, _renamed(tree, here, *names), change.why)
 
 
