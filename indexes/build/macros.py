@@ -59,26 +59,22 @@ def _all_macros(store: Store) -> dict[str, list[PlacedMacro]]:
 
 def _uses(store: Store) -> dict[_Placed, list[UseFact]]:
     """The macro uses at file scope, by file."""
-    found: dict[_Placed, list[UseFact]] = {}
-    for number, path, *use in store.query(
+    rows = store.query(
         "SELECT f.id,f.path,u.name,u.arguments,u.scope,u.line,u.guard,u.offset,u.parameters,"
         "u.end_line FROM uses u JOIN files f ON f.id=u.file WHERE u.made=0 ORDER BY u.rowid"
-    ):
-        found.setdefault((number, path), []).append(UseFact(*use))
-    return found
+    )
+    return grouped(((number, path), UseFact(*use)) for number, path, *use in rows)
 
 
 def _library_uses(store: Store) -> dict[_Placed, list[LibraryFact]]:
     """The macro uses in TORCH_LIBRARY blocks, by file."""
-    found: dict[_Placed, list[LibraryFact]] = {}
-    for number, path, *fact in store.query(
+    rows = store.query(
         "SELECT f.id,f.path,l.macro,l.block,l.method,l.arguments,l.line,l.block_line,l.guard,"
         "l.offset,l.macro_path,l.macro_line FROM libraries l JOIN files f ON f.id=l.file"
         " WHERE l.method=? ORDER BY l.rowid",
         (MACRO_USE,),
-    ):
-        found.setdefault((number, path), []).append(LibraryFact(*fact))
-    return found
+    )
+    return grouped(((number, path), LibraryFact(*fact)) for number, path, *fact in rows)
 
 
 def macro_rows(store: Store) -> Iterator[object]:

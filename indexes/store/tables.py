@@ -200,11 +200,6 @@ def load_known(rows: Iterable[tuple[Any, ...]]) -> list[Known]:
     return list(map(known, rows))
 
 
-def definition(row: tuple[Any, ...]) -> Definition:
-    """The same without its number."""
-    return known(row).definition
-
-
 # ------------------------------------------------------------------------------- edges
 
 EDGE = (

@@ -39,38 +39,34 @@ def named(found: Named) -> Iterator[str]:
 
 def by_node(index: Index) -> Named:
     """Operators by the Node of their gradient."""
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for entry in index.derivative_rows():
-        for one in entry.sets:
-            if one.grad_fn:
-                found[one.grad_fn][entry.op] = None
-    return {name: found[name] for name in sorted(found)}
+    sets = ((one.grad_fn, entry.op) for entry in index.derivative_rows() for one in entry.sets)
+    return _by_name((node, op) for node, op in sets if node)
 
 
 def by_file(index: Index) -> Named:
     """Operators by the file of their kernels."""
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for kernel in index.kernel_rows():
-        for definition in kernel.definitions:
-            found[definition.location.path][kernel.op] = None
-    return {path: found[path] for path in sorted(found)}
+    return _by_name(
+        (definition.location.path, kernel.op)
+        for kernel in index.kernel_rows()
+        for definition in kernel.definitions
+    )
 
 
 def by_key(index: Index) -> Named:
     """Operators by the dispatch keys of their kernels."""
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for kernel in index.kernel_rows():
-        found[kernel.key][kernel.op] = None
-    return {key: found[key] for key in sorted(found, key=lambda key: -len(found[key]))}
+    rows = grouped((kernel.key, kernel.op) for kernel in index.kernel_rows())
+    found = {key: dict.fromkeys(ops) for key, ops in rows.items()}
+    return dict(sorted(found.items(), key=lambda one: -len(one[1])))
 
 
 def by_python(index: Index, ops: Iterable[str]) -> Named:
     """Operators by the public Python names that lead to them."""
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for op in ops:
-        for one in index.surroundings(op).python:
-            found[one.name][op] = None
-    return {name: found[name] for name in sorted(found)}
+    return _by_name((one.name, op) for op in ops for one in index.surroundings(op).python)
+
+
+def _by_name(pairs: Iterable[tuple[str, str]]) -> Named:
+    """The operators of each name, each once, in the order of names."""
+    return {name: dict.fromkeys(ops) for name, ops in sorted(grouped(pairs).items())}
 
 
 def errors(index: Index) -> dict[str, list[str]]:

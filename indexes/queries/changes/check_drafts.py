@@ -9,11 +9,11 @@ from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, margin
 from indexes.queries.changes.model import Change
 from indexes.queries.gaps.tree import Tree
+from indexes.readers.cxx.remarks import argument_ends
 
 _CALL = regex(
     r"(?P<throw>throw\s+(?:std\s*::\s*)?\w*_?\w+)\s*\(|\b(?P<macro>(?:TORCH|AT)_[A-Z_]+)\s*\("
 )
-_TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?\*/|[(),]")
 _COMPARED = regex(r"([^=<>!&|?]+?)\s*(==|!=|<=|>=|<|>)\s*([^=<>!&|?]+)")
 _COMMENT = regex(r"/\*.*?\*/|//[^\n]*")
 _QUALIFIED = regex(r"\b(?:[a-z]\w*::)+(?=\w+\()")
@@ -33,16 +33,20 @@ def corrected(tree: Tree, change: Change, place: Location) -> Edit | None:
     above = tree.lines(place.path)[: place.line - 1]
     start = sum(len(line) + 1 for line in above)
     found = _CALL.search(text, start)
-    end = _closing(text, found.end()) if found and found.start() < text.find("\n", start) else -1
-    if found is None or end < 0:
+    is_here = found is not None and found.start() < text.find("\n", start)
+    ends = argument_ends(text, found.end()) if found and is_here else []
+    if found is None or not ends:
         return None
-    new = _rewritten(tree, change, place, found["macro"] or found["throw"], text[found.end() : end])
-    whole = text[start : text.find("\n", end)]
-    made = whole.replace(text[found.start() : end + 1], new, 1)
-    return Edit(place.line, text.count("\n", 0, end) + 1, tuple(made.split("\n")))
+    called, inside = found["macro"] or found["throw"], text[found.end() : ends[-1]]
+    new = _rewritten(tree, change, place, called, inside, has_message=len(ends) > 1)
+    whole = text[start : text.find("\n", ends[-1])]
+    made = whole.replace(text[found.start() : ends[-1] + 1], new, 1)
+    return Edit(place.line, text.count("\n", 0, ends[-1]) + 1, tuple(made.split("\n")))
 
 
-def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside: str) -> str:
+def _rewritten(
+    tree: Tree, change: Change, place: Location, called: str, inside: str, *, has_message: bool
+) -> str:
     instead = _INSTEAD.search(change.why)
     indent = margin(tree.line(place)) + "    "
     if called.startswith("throw"):
@@ -52,33 +56,13 @@ def _rewritten(tree: Tree, change: Change, place: Location, called: str, inside:
         )
     if instead and called != instead[1]:
         return f"{instead[1]}({instead[2] or ''}{inside})"
-    if _has_message(inside):
+    if has_message:
         return f"{called}({inside})"
     message = _message(_prefix(tree, change, place), inside)
     line = f"{called}({', '.join([inside.rstrip(), *message])})"
     if len(line) + _INDENT <= _WIDTH:
         return line
     return f"{called}(\n{indent}" + f",\n{indent}".join([inside.strip(), *message]) + ")"
-
-
-def _has_message(inside: str) -> bool:
-    """Whether a check has more than a condition: a comma outside parentheses."""
-    depth = 0
-    for token in _TOKEN.finditer(inside):
-        depth += (token.group() == "(") - (token.group() == ")")
-        if token.group() == "," and depth == 0:
-            return True
-    return False
-
-
-def _closing(text: str, start: int) -> int:
-    """The offset of the parenthesis that closes the one before ``start``; -1 if none."""
-    depth = 1
-    for token in _TOKEN.finditer(text, start):
-        depth += (token.group() == "(") - (token.group() == ")")
-        if depth == 0:
-            return token.start()
-    return -1
 
 
 def _message(prefix: str, condition: str) -> list[str]:

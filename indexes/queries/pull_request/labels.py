@@ -18,7 +18,6 @@ from indexes.source.source import Source
 LABEL_TO_LABEL = ".github/label_to_label.yml"
 NOTES = "scripts/release_notes/commitlist.py"
 TOPICS = "scripts/release_notes/common.py"
-ASKED = ".github/scripts/label_utils.py"
 _NOTES, _TOPIC = "release notes: ", "topic: "
 _NOT_FACING = "not user facing"
 _INTERNAL = regex(
@@ -133,14 +132,6 @@ class Labels:
         for topic, pattern in _TOPIC_WORDS:
             if found := re.search(pattern, title, re.IGNORECASE):
                 yield topic, f"the title says {found[0]!r}"
-
-    @property
-    def asked(self) -> Location | None:
-        """The tree's line that requires such a label."""
-        for number, line in enumerate(self._source.text(ASKED).splitlines(), 1):
-            if "needs a" in line and "release notes" in line:
-                return Location(ASKED, number)
-        return None
 
     @property
     def missing(self) -> tuple[str, ...]:

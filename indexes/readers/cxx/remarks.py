@@ -115,23 +115,25 @@ _TOKEN = regex(r"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|//[^\n]*|/\*[\s\S]*?
 def _bare_checks(text: str) -> Iterator[RemarkFact]:
     line_of = LineCount(text)
     for match in _CHECK.finditer(text):
-        condition = _only_argument(text, match.end())
-        if condition is not None and not _is_commented(text, match.start()):
-            words = " ".join(strip_comments(condition).split())
+        ends = argument_ends(text, match.end())
+        if len(ends) == 1 and not _is_commented(text, match.start()):
+            words = " ".join(strip_comments(text[match.end() : ends[0]]).split())
             yield RemarkFact("bare check", words, line_of(match.start()))
 
 
-def _only_argument(text: str, start: int) -> str | None:
-    """The text up to the closing parenthesis; None with a second argument or deep nesting."""
-    depth = 1
+def argument_ends(text: str, start: int) -> list[int]:
+    """Where the arguments of a call end, from behind its parenthesis: at commas, the last where it
+    is closed. None if it is not, or nests too deep."""
+    ends, depth = [], 1
     for token in _TOKEN.finditer(text, start):
-        word = token.group()
-        if (word == "," and depth == 1) or depth > CXX_BRACKETS:
-            return None
-        depth += (word == "(") - (word == ")")
-        if depth == 0:
-            return text[start : token.start()]
-    return None
+        depth += (token[0] == "(") - (token[0] == ")")
+        if depth > CXX_BRACKETS:
+            break
+        if not depth or (token[0] == "," and depth == 1):
+            ends.append(token.start())
+        if not depth:
+            return ends
+    return []
 
 
 def _is_commented(text: str, at: int) -> bool:
