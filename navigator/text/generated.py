@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from indexes.model.errors import NotFound
+from indexes.model.vocabulary import Location
 from indexes.queries.naming.near import near
+from navigator.live.generated.query import Absence, Generated, Piece
 from navigator.text.answers import wrap
 from navigator.text.clean import clean
-
-if TYPE_CHECKING:
-    from indexes.model.vocabulary import Location
-    from navigator.live.generated.query import Absence, Generated, Piece
 
 _ORDER = (
     "python_variable",

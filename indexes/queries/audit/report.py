@@ -29,7 +29,7 @@ from indexes.queries.audit.graph import BothWays, EdgeText, all_edges, with_text
 from indexes.queries.audit.launched import Reached, led_back
 from indexes.queries.audit.measure import Measure, Measured, counted
 from indexes.queries.audit.ways import Computing, named_ways, names_what_computes
-from indexes.queries.dispatch_path.live import LiveTable
+from indexes.queries.dispatch_path.live import PROBE, Installed, LiveTable, compare
 from indexes.queries.index import Index
 
 BACKENDS = ("CPU", "AutogradCPU", "Tracer", "BackendSelect")
@@ -309,8 +309,6 @@ def lengths(answers: Iterable[tuple[str, int]]) -> Measure:
 
 def tables(index: Index, live: LiveFacts) -> Measure:
     """The computed dispatch tables compared with the running dispatcher."""
-    from indexes.queries.dispatch_path.live import PROBE, Installed, compare
-
     keys = index.dispatch.keys
     installed = Installed.of(live.tables.get(PROBE, {}), keys, live.same_version)
     operators = [op for op in index.dispatch.operators() if live.tables.get(op)]

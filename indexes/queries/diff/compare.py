@@ -21,6 +21,7 @@ from indexes.queries.index import Index
 from indexes.queries.uses import stub_names
 from indexes.readers.project.allow_list import Allowed, read_allow_list
 from indexes.readers.yaml.derivatives import Deprecated, read_deprecated
+from indexes.source.versions import open_version
 
 _CHECK = "test/forward_backward_compatibility/check_forward_backward_compatibility.py"
 _IN_SOURCES: tuple[Facet, ...] = ("kernel", "stub", "dtypes")
@@ -142,9 +143,6 @@ def compare_with(name: str, index: Index) -> Diff:
 
     The version's index is cached. Raises SourceError.
     """
-    from indexes.queries.index import Index
-    from indexes.source.versions import open_version
-
     source = open_version(name, index.source)
     with contextlib.closing(Index.open(source, index.cache)) as before:
         return compare(before, index)

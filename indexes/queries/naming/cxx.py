@@ -20,6 +20,7 @@ from indexes.queries.naming.cxx_scopes import CORE, find_alias, find_declared, f
 from indexes.queries.naming.errors import hits_reaching
 from indexes.queries.naming.query import NameQuery, match_of
 from indexes.queries.naming.texts import code_lines
+from indexes.readers.cxx.facts import read_cpp
 from indexes.store.registrations import bound_functions
 from indexes.store.scopes import ScopeFacts
 from indexes.store.tables import FIELD
@@ -234,8 +235,6 @@ def _accessors(member: Member) -> Iterator[Hit]:
 
 def _defined(symbol: str, data: bytes, path: str) -> Iterator[Hit]:
     """The definitions of a symbol in a file."""
-    from indexes.readers.cxx.facts import read_cpp
-
     scope, _, name = symbol.rpartition("::")
     for one in read_cpp(data, path)[0].definitions:
         if (one.name, plain_scope(one.scope)) == (name, scope):

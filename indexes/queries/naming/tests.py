@@ -14,6 +14,7 @@ from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Confidence, Location
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.query import NameQuery, match_of
+from indexes.queries.operator_tests import formatted_name
 from indexes.store.registrations import classes_named, tests_starting
 
 _PRINTED = regex(
@@ -148,8 +149,6 @@ def _of_class(asked: _Asked, found: list[Found], index: IndexedTree) -> NameMatc
 
 def _opinfos(rest: str, index: IndexedTree) -> Iterator[Hit]:
     """The OpInfo of a made test: the longest matching name."""
-    from indexes.queries.operator_tests import formatted_name
-
     rows = index.facts.python.of_kinds("opinfo")
     named = [(formatted_name(fact), path, fact) for path, fact in rows]
     fitting = [one for one in named if f"{rest}_".startswith(f"{one[0]}_")]

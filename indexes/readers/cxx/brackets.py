@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from re import Pattern
 
 from indexes.model.errors import CXX_BODY_NESTING
 from indexes.model.regex import regex
 from indexes.readers.cxx.lexer import ELSE, IF
-
-if TYPE_CHECKING:
-    from re import Pattern
 
 _BRACKET = regex(r"[()\[\]{}]")
 COMMA = regex(r"[({\[,]")

@@ -10,14 +10,11 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from io import StringIO
 from itertools import accumulate
-from typing import TYPE_CHECKING
+from re import Match
 
 from indexes.model.errors import CXX_NESTING
 from indexes.model.files import Include
 from indexes.model.regex import ASCII, VERBOSE, regex
-
-if TYPE_CHECKING:
-    from re import Match
 
 IF, ELSE, ENDIF = 1, 2, 3
 """What a conditional directive does: ``#elif`` is an ELSE."""

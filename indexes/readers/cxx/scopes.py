@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from re import Match
 
 from indexes.model.errors import CXX_NESTING
 from indexes.model.idioms import meaning_of, names_of, split_outside
@@ -24,9 +24,6 @@ from indexes.readers.cxx.heads import (
     whole_use,
 )
 from indexes.readers.cxx.lexer import ELSE, ENDIF, IF, Lexed, Macro, flat, lex
-
-if TYPE_CHECKING:
-    from re import Match
 
 _FIRST = regex(r"\s*(?:(?:static|inline|extern)\s+)*([A-Za-z_@]\w*)\s*(\(?)", ASCII)
 # Declarations in a row that are neither macro uses nor aliases. Space is taken behind each,

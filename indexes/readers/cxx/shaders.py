@@ -5,14 +5,12 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from re import Match
+from typing import NamedTuple
 
 from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Definition, Location
 from indexes.readers.cxx.lexer import Lines, blank
-
-if TYPE_CHECKING:
-    from re import Match
 
 SHADER = "shader"
 """The kind of a lookup of a kernel in a shader library, and of a definition that names one."""

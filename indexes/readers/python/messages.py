@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from re import Match
 
 from indexes.model.files import module_name
 from indexes.model.lines import LineCount
@@ -26,10 +26,6 @@ from indexes.readers.messages import (
 )
 from indexes.readers.python.blocks import parsed
 from indexes.readers.python.scope import assigned_names, called_name
-
-if TYPE_CHECKING:
-    from re import Match
-
 
 _TOKEN = regex(
     r"""["'#](?:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -31,6 +30,7 @@ from indexes.queries.audit.report import (
 )
 from indexes.queries.audit.ways import read_computing
 from indexes.queries.dispatch_path.live import PROBE
+from indexes.queries.index import Index
 from indexes.serialize.answers import envelope, shape
 from navigator.cli.commands.op import default_answer
 from navigator.cli.session import Settings, json_option, pass_settings, say
@@ -44,10 +44,7 @@ from navigator.live.installed import (
 from navigator.text.answers import source_lines, wrap
 from navigator.text.clean import clean
 from navigator.trace.readers import read_trace
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
-    from navigator.trace.trace import Trace
+from navigator.trace.trace import Trace
 
 shape(Measure, "name bar kept=met total counts short")
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 from click.exceptions import Exit
 
 from indexes.model.errors import UsageError
+from indexes.queries.changes.model import Plan
+from indexes.queries.changes.planning import Changes
 from indexes.queries.contribution.plan import Contributions
+from indexes.queries.index import Index
 from indexes.queries.naming.keys import known_device
+from indexes.serialize.changes import plan_json
 from indexes.serialize.contribution import contribution_json, new_operator_json
 from navigator.cli.session import Settings, completed, pass_settings, places_option, write_page
 from navigator.live.schema_check import plan_operator
+from navigator.text import changes
 from navigator.text.contribution import markdown_lines, plan_lines, plan_markdown, text_lines
-
-if TYPE_CHECKING:
-    from indexes.queries.changes.model import Plan
-    from indexes.queries.index import Index
 
 
 @click.command()
@@ -116,15 +117,10 @@ def _plan(index: Index, names: tuple[str, ...], wanted: str | None, histories: i
     """The plan of one change; None for a single name that is not a gap."""
     if not wanted and "/" not in names[0]:
         return None
-    from indexes.queries.changes.planning import Changes
-
     changes = Changes(index, histories)
     return changes.of_ops(names, wanted) if wanted else changes.of_id(names[0])
 
 
 def _of_change(plan: Plan) -> _Answer:
-    from indexes.serialize.changes import plan_json
-    from navigator.text import changes
-
     text, markdown = partial(changes.plan_lines, plan), partial(changes.plan_markdown, plan)
     return _Answer(partial(plan_json, plan), text, markdown)

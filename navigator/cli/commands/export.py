@@ -13,6 +13,7 @@ from indexes.serialize.dispatch import table_row_json
 from navigator.cli.main import LazyGroup
 from navigator.cli.session import Settings, json_option, pass_settings, say
 from navigator.cli.terminal import ProgressLine
+from navigator.site.build import build_site
 from navigator.text.clean import clean
 
 _TABLES = {
@@ -90,8 +91,6 @@ def site(settings: Settings, folder: Path) -> None:
     error text; and a search that needs no server. Pages are in a folder named after the tree's
     version, and have the same addresses in every version.
     """
-    from navigator.site.build import build_site
-
     index = settings.index()
     with ProgressLine() as line:
         built = build_site(index, folder, lambda *parts: line(Progress(*parts)))

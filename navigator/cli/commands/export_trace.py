@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from indexes.model.errors import NotFound, SourceError, TorchnavError, UsageError
+from indexes.source.aside import written_over
+from indexes.source.clones import clone_of
+from indexes.source.files import current_folder, tree_around
+from indexes.source.source import cache_folder
 from navigator.cli.session import Settings, json_option, pass_settings, say, source_options
 from navigator.cli.terminal import why_no_screen
-
-if TYPE_CHECKING:
-    from navigator.trace.link import Linker
-    from navigator.trace.trace import Trace
-    from navigator.trace.views import Planner, View
+from navigator.text.clean import printable
+from navigator.trace.figures.peaks import parse_peak
+from navigator.trace.html_report import html_report
+from navigator.trace.link import Linker
+from navigator.trace.markdown import op_markdown
+from navigator.trace.readers.replays import read_with_captures
+from navigator.trace.rows import trace_rows
+from navigator.trace.summary import summary_lines
+from navigator.trace.trace import Trace
+from navigator.trace.versions import schema_index, source_line
+from navigator.trace.views import VIEWS, Planner, View, view_lines
+from navigator.trace.views.flops import flops_view
+from navigator.trace.writers.chrome import write_chrome
 
 _VIEW_ROWS = 40
 """Rows of a view printed without --full."""
@@ -50,8 +62,6 @@ def open_(settings: Settings, file: Path, captures: tuple[Path, ...]) -> int:
     work only. The format is detected from the content. Files can be compressed with gzip, zstd or
     tar.
     """
-    import importlib
-
     for one in (file, *captures):
         check_exists(one)
     if reason := why_no_screen():
@@ -111,8 +121,6 @@ def export_trace(
     With --json, prints one object a line (see docs/json.md); without, a summary, or with --op the
     first call of the operator.
     """
-    from navigator.trace.readers.replays import read_with_captures
-
     for one in (file, *captures):
         check_exists(one)
     trace, joined = read_with_captures(file, captures)
@@ -133,16 +141,11 @@ def export_trace(
     elif name is not None:
         _write_markdown(settings, linker_of(settings, trace), trace, _calls(trace, name)[0])
     else:
-        from navigator.trace.summary import summary_lines
-
         settings.terminal.write(summary_lines(trace, _sources(settings, trace)), held=True)
 
 
 def linker_of(settings: Settings, trace: Trace) -> Linker:
     """Links the trace with the source nearest to the torch that ran."""
-    from navigator.trace.link import Linker
-    from navigator.trace.versions import schema_index
-
     index = _nearest(settings, trace).index()
     return Linker(trace, index, schema_index(trace, index, settings.cache))
 
@@ -158,10 +161,6 @@ def _linker_or_none(settings: Settings, trace: Trace) -> Linker | None:
 
 def _nearest(settings: Settings, trace: Trace) -> Settings:
     """The settings, with the clone of the torch that ran unless a tree is given or found."""
-    from indexes.source.clones import clone_of
-    from indexes.source.files import current_folder, tree_around
-    from indexes.source.source import cache_folder
-
     if settings.tree or os.environ.get("TORCHNAV_CHECKOUT") or tree_around(current_folder()):
         return settings
     clone = clone_of(trace.meta.torch_git, settings.cache or cache_folder())
@@ -169,8 +168,6 @@ def _nearest(settings: Settings, trace: Trace) -> Settings:
 
 
 def _sources(settings: Settings, trace: Trace) -> str:
-    from navigator.trace.versions import source_line
-
     try:
         return source_line(trace.meta, _nearest(settings, trace).source().info)
     except SourceError as error:
@@ -178,8 +175,6 @@ def _sources(settings: Settings, trace: Trace) -> str:
 
 
 def _write_rows(settings: Settings, linker: Linker, trace: Trace, name: str | None) -> None:
-    from navigator.trace.rows import trace_rows
-
     ids = None if name is None else frozenset(_calls(trace, name))
     for row in trace_rows(trace, linker):
         if ids is None or row["op_id" if "op_id" in row else "id"] in ids:
@@ -187,8 +182,6 @@ def _write_rows(settings: Settings, linker: Linker, trace: Trace, name: str | No
 
 
 def _write_view(settings: Settings, trace: Trace, name: str, full: bool, peak: str | None) -> None:
-    from navigator.trace.views import VIEWS
-
     if name not in VIEWS:
         raise UsageError(f"no view {name}; there are {', '.join(VIEWS)}")
     maker = VIEWS[name] if peak is None else _with_peak(name, peak)
@@ -197,8 +190,6 @@ def _write_view(settings: Settings, trace: Trace, name: str, full: bool, peak: s
 
 def print_view(settings: Settings, view: View, full: bool) -> None:
     """Prints a table as text, or one JSON object a row."""
-    from navigator.trace.views import view_lines
-
     if not settings.json:
         settings.terminal.write(view_lines(view, None if full else _VIEW_ROWS), held=True)
         return
@@ -208,9 +199,6 @@ def print_view(settings: Settings, view: View, full: bool) -> None:
 
 
 def _with_peak(name: str, peak: str) -> Planner:
-    from navigator.trace.figures.peaks import parse_peak
-    from navigator.trace.views.flops import flops_view
-
     if name != "flops":
         raise UsageError("--peak is for --view flops")
     try:
@@ -237,10 +225,6 @@ def _calls(trace: Trace, name: str) -> list[int]:
 
 
 def _write_report(linker: Linker, trace: Trace, report: Path) -> None:
-    from indexes.source.aside import written_over
-    from navigator.text.clean import printable
-    from navigator.trace.html_report import html_report
-
     try:
         with (
             written_over(report) as part,
@@ -252,8 +236,6 @@ def _write_report(linker: Linker, trace: Trace, report: Path) -> None:
 
 
 def _write_chrome(trace: Trace, path: Path) -> None:
-    from navigator.trace.writers.chrome import write_chrome
-
     try:
         count = write_chrome(trace, path)
     except OSError as error:
@@ -262,8 +244,6 @@ def _write_chrome(trace: Trace, path: Path) -> None:
 
 
 def _write_markdown(settings: Settings, linker: Linker, trace: Trace, row: int) -> None:
-    from navigator.trace.markdown import op_markdown
-
     if not 0 <= row < len(trace):
         raise NotFound(f"the trace has no row {row}")
     settings.terminal.write(op_markdown(trace, trace.op(row), linker).splitlines())

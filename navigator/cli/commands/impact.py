@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from indexes.model.errors import UsageError
+from indexes.queries.impact.affected import affected as find_affected
 from indexes.queries.impact.answers import Impacts
 from indexes.queries.impact.test_commands import MAX_TESTED
 from indexes.serialize.impact import affected_json, impact_json
@@ -86,8 +87,6 @@ def affected(
     """
     if commits and (since or staged):
         raise UsageError("give A..B, or --since, or --staged")
-    from indexes.queries.impact.affected import affected as find_affected
-
     tested = _tested(everything)
     found = find_affected(settings.index(), commits or since, None, staged, dispatches, tested)
     settings.answer(

@@ -5,25 +5,22 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
+from indexes.build.builder import Builder
 from indexes.build.cached_indexes import CachedIndex, list_cached, prune
-from indexes.model.vocabulary import SCHEMA_VERSION
+from indexes.build.sharing import Label, export_index, import_index
+from indexes.model.errors import Report
+from indexes.model.vocabulary import SCHEMA_VERSION, Problem, SourceInfo
 from indexes.queries.indexed_tree import info_of, open_current
 from indexes.serialize.answers import Object, envelope, to_object
-from indexes.source.source import cache_folder, index_file
+from indexes.source.source import Source, cache_folder, index_file
 from navigator.cli.session import Settings, json_option, pass_settings
 from navigator.cli.terminal import ProgressLine
 from navigator.text.answers import problem_lines, source_lines
 from navigator.text.clean import clean
-
-if TYPE_CHECKING:
-    from indexes.build.sharing import Label
-    from indexes.model.errors import Report
-    from indexes.model.vocabulary import Problem, SourceInfo
-    from indexes.source.source import Source
 
 _PATH = click.Path(path_type=Path)
 _PROBLEMS_SHOWN = 20
@@ -94,16 +91,10 @@ class _Result(NamedTuple):
 
 
 def _begin_from(shared: Path, source: Source, cache: str, progress: ProgressLine) -> Report:
-    from indexes.build.builder import Builder
-    from indexes.build.sharing import import_index
-
     return import_index(Builder(source, cache, progress), shared)
 
 
 def _export(source: Source, cache: str, into: Path) -> tuple[Path, Label]:
-    from indexes.build.builder import Builder
-    from indexes.build.sharing import export_index
-
     return export_index(Builder(source, cache), into)
 
 

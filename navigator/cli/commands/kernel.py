@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 import click
 
 from indexes.model.errors import NotFound
+from indexes.queries.index import Index
 from indexes.serialize.answers import device_kernel_json
 from navigator.cli.session import Settings, pass_settings, places_option
 from navigator.text.answers import device_kernel_lines, source_lines
-
-if TYPE_CHECKING:
-    from indexes.queries.index import Index
 
 
 @click.command()

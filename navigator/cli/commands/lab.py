@@ -6,6 +6,7 @@ import click
 from click.exceptions import Exit
 
 from indexes.model.errors import NotFound, Progress, SourceError, UsageError
+from indexes.queries.naming.near import near
 from indexes.source.torch_install import target_python
 from navigator.cli.session import Settings, json_option, pass_settings, write_page
 from navigator.cli.terminal import ProgressLine
@@ -51,8 +52,6 @@ def _write_list(settings: Settings, labs: tuple[Lab, ...]) -> None:
 
 def _named(name: str, labs: tuple[Lab, ...]) -> Lab:
     """The lab with this name, number or file name. Raises NotFound."""
-    from indexes.queries.naming.near import near
-
     for one in labs:
         if name.casefold() in (one.name, str(one.number), one.path.stem, one.path.name):
             return one

@@ -5,23 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
 from indexes.model.errors import NotFound, Progress
 from indexes.model.vocabulary import SCHEMA_VERSION
 from indexes.serialize.answers import Object, shape, to_json, to_object
+from indexes.source.source import cache_folder
 from navigator.cli.session import Settings, json_option, pass_settings, say
 from navigator.cli.terminal import ProgressLine
 from navigator.text.clean import clean
+from navigator.trace.figures.collectives import Skew
 from navigator.trace.model import BadRank, Rank
 from navigator.trace.ranks.files import rank_files
+from navigator.trace.ranks.reduce import read_on_cluster, read_ranks
+from navigator.trace.ranks.stored import StoredReductions, is_possible
+from navigator.trace.ranks.summary import RunSummary, Spread, summarise
 from navigator.trace.wording import duration
-
-if TYPE_CHECKING:
-    from navigator.trace.figures.collectives import Skew
-    from navigator.trace.ranks.summary import RunSummary, Spread
 
 shape(
     Rank,
@@ -77,8 +77,6 @@ def ranks(settings: Settings, traces: str, jobs: int | None, cluster: str | None
 def _read(
     jobs: int | None, cluster: str | None, line: ProgressLine, files: Sequence[str]
 ) -> Iterator[Rank | BadRank]:
-    from navigator.trace.ranks.reduce import read_on_cluster, read_ranks
-
     def progress(done: int) -> None:
         line(Progress("ranks", done, len(files)))
 
@@ -91,10 +89,6 @@ def _summary(
     settings: Settings, files: Sequence[str], read: Callable[[Sequence[str]], Results]
 ) -> RunSummary:
     """Computed by Polars from the cache; in memory without Polars or a writable cache."""
-    from indexes.source.source import cache_folder
-    from navigator.trace.ranks.stored import StoredReductions, is_possible
-    from navigator.trace.ranks.summary import summarise
-
     if not is_possible():
         return summarise(read(files))
     try:

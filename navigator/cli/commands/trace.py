@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import click
 
 from indexes.model.errors import SourceError, TorchnavError, UsageError
 from indexes.source.files import listed, modified
+from indexes.source.source import cache_folder
 from indexes.source.torch_install import OWN, target_python
 from navigator.capture.limits.options import count_of, pattern_of, size_of, steps_of
 from navigator.capture.names import expand, rank_of
@@ -20,6 +22,8 @@ from navigator.capture.writer import TAIL
 from navigator.cli.commands.export_trace import TRACE, check_exists, print_view
 from navigator.cli.session import Settings, completed, json_option, pass_settings, say
 from navigator.cli.terminal import why_no_screen
+from navigator.trace.readers import read_trace
+from navigator.trace.views.compare import compare_views
 
 _KEPT = 20
 """Number of unnamed recordings kept in the cache folder."""
@@ -164,9 +168,6 @@ def trace(
 def _compare(
     settings: Settings, before: Path, after: Path, program: tuple[str, ...], full: bool
 ) -> int:
-    from navigator.trace.readers import read_trace
-    from navigator.trace.views.compare import compare_views
-
     if program:
         raise UsageError(f"--compare takes two traces and runs nothing: {program[0]}")
     for file in (before, after):
@@ -229,8 +230,6 @@ def _writable(file: Path) -> Path:
 
 
 def _cache_file(settings: Settings, program: str) -> Path:
-    from indexes.source.source import cache_folder
-
     folder = (settings.cache or cache_folder()) / "traces"
     for old in sorted(listed(folder, "*.json"), key=modified)[: -_KEPT + 1]:
         old.unlink(missing_ok=True)
@@ -245,8 +244,6 @@ def _recorder(name: str) -> str:
 
 def _native_folder(settings: Settings) -> Path:
     """The folder of compiled recorders, one for each torch and Python."""
-    from indexes.source.source import cache_folder
-
     return (settings.cache or cache_folder()) / "native"
 
 
@@ -274,7 +271,5 @@ def _interpreter() -> str:
 
 
 def _follow(settings: Settings, file: Path, command: list[str]) -> int:
-    import importlib
-
     app = importlib.import_module("navigator.tui.trace.app")
     return int(app.follow(file, command, settings.opener()))

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from indexes.source.git_history import BlamedLine, Change
 from navigator.tui.text import one_line
-
-if TYPE_CHECKING:
-    from indexes.source.git_history import BlamedLine, Change
 
 BLAME_WIDTH = 29
 _DATE, _NUMBER = 7, 8

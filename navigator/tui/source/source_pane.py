@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,6 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from indexes.model.errors import TorchnavError
+from indexes.source.git_history import Blame
 from navigator.tui.background import ask, say
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
@@ -20,9 +21,6 @@ from navigator.tui.source.document import Document
 from navigator.tui.source.source_view import SourceView
 from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.pane import Pane
-
-if TYPE_CHECKING:
-    from indexes.source.git_history import Blame
 
 _AROUND = 150
 """Lines before and after the cursor whose blame is requested at once."""

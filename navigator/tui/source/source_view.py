@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from rich.segment import Segment
 from rich.style import Style
@@ -16,14 +16,12 @@ from textual.reactive import reactive
 from textual.selection import Selection
 from textual.strip import Strip
 
+from indexes.source.git_history import BlamedLine
 from navigator.tui.source.blame import BLAME_WIDTH, blame_column, note_at
 from navigator.tui.source.document import Document
 from navigator.tui.source.highlight import STYLES
 from navigator.tui.source.source_moves import MOVES, next_word, previous_word
 from navigator.tui.widgets.line_view import LineView, overlaid
-
-if TYPE_CHECKING:
-    from indexes.source.git_history import BlamedLine
 
 _MARGIN = 3
 """Lines kept visible above and below the cursor."""

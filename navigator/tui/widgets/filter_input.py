@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Input
 
+from indexes.queries.pasted import pasted
 from navigator.tui.text import one_line
 from navigator.tui.widgets.line_list import LineList
 
@@ -106,8 +107,6 @@ class FilterInput(Input):
     def on_paste(self, event: events.Paste) -> None:
         """Of several pasted lines, takes the error's line instead of the first one."""
         if "\n" in event.text.strip():
-            from indexes.queries.pasted import pasted
-
             event.prevent_default()
             event.stop()
             self.insert_text_at_cursor(one_line(pasted(event.text).line))

@@ -144,7 +144,7 @@ def test_a_report_that_fails_leaves_the_one_of_before(
 
     report = tmp_path / "report.html"
     report.write_text("before")
-    monkeypatch.setattr("navigator.trace.html_report.html_report", fails)
+    monkeypatch.setattr("navigator.cli.commands.export_trace.html_report", fails)
     assert main(["export", "trace", *small_tree, BERT, "--html", str(report)]) == 1
     assert report.read_text() == "before"
 
