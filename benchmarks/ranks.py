@@ -41,7 +41,7 @@ from dataclasses import replace
 from pathlib import Path
 from navigator.trace.model import Rank
 from navigator.trace.ranks.reduce import reduce_file
-from navigator.trace.ranks.stored import StoredReductions
+from navigator.trace.ranks.stored import complete
 from navigator.trace.ranks.summary import summarise
 
 trace, folder, count, kept = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:]
@@ -53,9 +53,8 @@ def ranks(files):
         totals = tuple(replace(one) for one in made.totals)
         yield replace(made, number=int(Path(file).stem), path=str(file), totals=totals)
 if kept:
-    store = StoredReductions(folder / "kept")
     [file.touch() for file in files if not file.exists()]
-    summary = summarise(store.complete(list(map(str, files)), ranks), store.compare)
+    summary = summarise(complete(folder / "kept", list(map(str, files)), ranks))
 else:
     summary = summarise(ranks(files))
 assert len(summary.ranks) == count and summary.spreads[0].ranks == count

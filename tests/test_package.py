@@ -56,10 +56,9 @@ def test_the_metadata_name_what_is_optional(wheel: zipfile.ZipFile) -> None:
     text = wheel.read(name).decode("utf-8")
     needed = [line for line in text.splitlines() if line.startswith("Requires-Dist: ")]
     plain = [line for line in needed if "extra ==" not in line]
-    assert not [line for line in plain if "torch" in line or "mcp" in line or "polars" in line]
-    for extra in ("torch", "mcp", "ranks", "notebook"):
+    assert not [line for line in plain if "torch" in line or "mcp" in line]
+    for extra in ("torch", "mcp", "notebook"):
         assert f"Provides-Extra: {extra}" in text
-    assert any("polars<2" in line for line in needed)
     assert any("mcp<3" in line for line in needed)
 
 

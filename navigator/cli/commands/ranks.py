@@ -19,7 +19,7 @@ from navigator.trace.figures.collectives import Skew
 from navigator.trace.model import BadRank, Rank
 from navigator.trace.ranks.files import rank_files
 from navigator.trace.ranks.reduce import read_on_cluster, read_ranks
-from navigator.trace.ranks.stored import StoredReductions, is_possible
+from navigator.trace.ranks.stored import complete
 from navigator.trace.ranks.summary import RunSummary, Spread, summarise
 from navigator.trace.wording import duration
 
@@ -62,7 +62,7 @@ def ranks(settings: Settings, traces: str, jobs: int | None, cluster: str | None
     """Compare traces of many ranks: time by operator, kernel and phase.
 
     Shows the slowest rank for each, stragglers, and how much communication is hidden behind
-    computation. With the extra torchnav[ranks], results are cached, and each trace is read once.
+    computation. Results are cached: each trace is read once.
     """
     files = rank_files(traces)
     if not files:
@@ -88,12 +88,10 @@ def _read(
 def _summary(
     settings: Settings, files: Sequence[str], read: Callable[[Sequence[str]], Results]
 ) -> RunSummary:
-    """Computed by Polars from the cache; in memory without Polars or a writable cache."""
-    if not is_possible():
-        return summarise(read(files))
+    """From the cache, if its folder can be written."""
     try:
-        store = StoredReductions((settings.cache or cache_folder()) / "ranks")
-        return summarise(store.complete(files, read), store.compare)
+        folder = (settings.cache or cache_folder()) / "ranks"
+        return summarise(complete(folder, files, read))
     except OSError as error:
         say(f"the results are not cached: {error}")
         return summarise(read(files))

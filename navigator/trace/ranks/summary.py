@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -37,15 +37,12 @@ class Spread:
         return self.max_us / self.median_us if self.median_us else None
 
 
-Compared = tuple[list[Spread], list[Skew]]
-
-
 @dataclass(frozen=True, slots=True)
 class RunSummary:
     """All ranks of a run."""
 
     ranks: tuple[Rank, ...]
-    """By number, without their totals."""
+    """By number."""
     spreads: tuple[Spread, ...]
     """By kind, by total time, descending."""
     skews: tuple[Skew, ...]
@@ -65,14 +62,7 @@ def spreads(ranks: Sequence[Rank]) -> list[Spread]:
     return sorted(made, key=lambda one: (one.kind, -one.total_us, one.name))
 
 
-def compare(ranks: Sequence[Rank]) -> Compared:
-    """For ranks that hold their totals and arrivals."""
-    return spreads(ranks), skews({rank.number or 0: rank.arrivals for rank in ranks})
-
-
-def summarise(
-    results: Iterable[Rank | BadRank], compare: Callable[[Sequence[Rank]], Compared] = compare
-) -> RunSummary:
+def summarise(results: Iterable[Rank | BadRank]) -> RunSummary:
     """Collects the ranks, then compares them once all are numbered."""
     ranks: dict[int, Rank] = {}
     bad: list[BadRank] = []
@@ -91,8 +81,9 @@ def summarise(
     _number(unnumbered, ranks)
     whole = [ranks[number] for number in sorted(ranks)]
     stragglers, median = _stragglers(whole)
-    times, late = compare(whole)
-    return RunSummary(tuple(whole), tuple(times), tuple(late), stragglers, tuple(bad), median)
+    late = skews({rank.number or 0: rank.arrivals for rank in whole})
+    compared = tuple(spreads(whole)), tuple(late)
+    return RunSummary(tuple(whole), *compared, stragglers, tuple(bad), median)
 
 
 def _number(unnumbered: Sequence[Rank], ranks: dict[int, Rank]) -> None:

@@ -169,7 +169,7 @@ def test_opening_such_a_folder_names_the_command(
 def test_nothing_but_the_base_install_is_needed(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name in ("polars", "numpy", "pandas"):
+    for name in ("numpy", "pandas"):
         monkeypatch.setitem(sys.modules, name, None)
     assert main(["ranks", str(folder), "-j", "1"]) == 0
     assert "8 ranks" in capsys.readouterr().out
