@@ -17,8 +17,12 @@ from indexes.model.idioms import close, meaning_of
 from indexes.model.lines import grouped, listed
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.graph_places import callees, reaching, starts_of, targets, uses_of
+from indexes.queries.impact.facts import ImpactFacts
+from indexes.queries.impact.unread import UnreadBodies
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.naming.operators import leads_to
+from indexes.readers.cxx.facts import keeps_bodies
+from indexes.readers.cxx.lexer import lex
 from indexes.readers.python.blocks import blocks, decorated, innermost
 from indexes.source.files import read_file
 from indexes.store.lookup import Lookup
@@ -139,14 +143,9 @@ def _definitions(index: IndexedTree, path: str, line: int) -> Iterator[Place]:
 
 def _calls(index: IndexedTree, known: Known, line: int) -> tuple[Callee, ...]:
     """The calls on a line of a definition, whose body is read now if the index lacks it."""
-    from indexes.readers.cxx.facts import keeps_bodies
-
     found = callees(index.facts, known, line)
     if found or keeps_bodies(known.definition.location.path):
         return found
-    from indexes.queries.impact.facts import ImpactFacts
-    from indexes.queries.impact.unread import UnreadBodies
-
     bodies = UnreadBodies(ImpactFacts(index.facts, index.source.content))
     return targets(index.facts, bodies.edges_at(known, line))
 
@@ -169,8 +168,6 @@ def _definition_place(facts: Lookup, known: Known) -> Place:
 
 
 def _unreached(facts: Lookup, known: Known) -> str:
-    from indexes.readers.cxx.facts import keeps_bodies
-
     found = known.definition
     if found.kind not in ("function", "macro"):
         return ""
@@ -200,8 +197,6 @@ def library_places(facts: Lookup, path: str, line: int, read: Callable[[str], st
 
 
 def _end(text: str, start: int) -> int:
-    from indexes.readers.cxx.lexer import lex
-
     lines = text.split("\n")[start - 1 : start - 1 + _LONGEST]
     clean = lex("\n".join(lines)).clean
     opened = clean.find("(")

@@ -20,6 +20,7 @@ from indexes.source.source import Source
 from navigator.explanation import place_json
 from navigator.objects.graph import Edge, Graph, GraphNode, Saved, read_graph, variables
 from navigator.text.graphs import dot_lines, graph_lines
+from navigator.text.html import linked_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,6 @@ class LinkedGraph:
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        from navigator.text.html import linked_text
-
         return linked_text(str(self), self.source)
 
     def dot(self) -> str:

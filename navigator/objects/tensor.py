@@ -20,6 +20,8 @@ from navigator.objects.headers import Headers
 from navigator.objects.members import API, REFUSALS, MemberValue, Reader, first_line
 from navigator.objects.memory import Memory, dynamic_class, running_memory
 from navigator.objects.storage import Format, Sharer, Strip, formats, sharers, strip
+from navigator.text.html import linked_text
+from navigator.text.objects import inspection_lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +148,12 @@ class Inspection:
     """What is unknown, and why."""
 
     def __str__(self) -> str:
-        from navigator.text.objects import inspection_lines
-
         return "\n".join(inspection_lines(self))
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """For notebooks."""
-        from navigator.text.html import linked_text
-
         return linked_text(str(self), self.source)
 
     def as_json(self) -> str:
