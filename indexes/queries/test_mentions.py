@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cached_property, lru_cache
 
 from indexes.linking.python.test_expressions import Expression
-from indexes.model.lines import length_in_common
+from indexes.model.lines import LineCount, length_in_common
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location, NativeFunction
 from indexes.queries.contribution.test_rows import makers_of, test_rows
@@ -60,10 +60,10 @@ class TestMentions:
 
     def _selection(self, path: str, spots: Sequence[int], words: str) -> Selection:
         text, count = self._corpus.text(path), len(spots)
-        tests = self._tests_around(text, _lines_at(text, spots))
+        lines = list(map(LineCount(text), spots))
+        tests = self._tests_around(text, lines)
         rule = f"names {words} on {count} line{'s' * (count != 1)}"
-        first = next(_lines_at(text, spots))
-        return self._of_tests(path, tests, rule) or _whole(path, first, rule)
+        return self._of_tests(path, tests, rule) or _whole(path, lines[0], rule)
 
     def _tests_around(self, text: bytes, lines: Iterable[int]) -> dict[str, int]:
         blocks = Text(text).blocks
@@ -196,13 +196,6 @@ def _spots(text: bytes, words: Iterable[str]) -> list[int]:
             spots.append(start)
             end = stop
     return spots
-
-
-def _lines_at(text: bytes, spots: Iterable[int]) -> Iterator[int]:
-    line, at = 1, 0
-    for spot in spots:
-        line, at = line + text.count(b"\n", at, spot), spot
-        yield line
 
 
 def _place(path: str, text: str, found: re.Match[str]) -> Location:
