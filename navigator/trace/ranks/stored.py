@@ -43,7 +43,7 @@ def _stored_rank(file: str, path: Path) -> Rank | None:
         rank["totals"] = tuple(NameTotal(**one) for one in rank["totals"])
         rank["arrivals"] = tuple(Arrival(**one) for one in rank["arrivals"])
         return Rank(**rank | {"path": file})
-    except (OSError, KeyError, TypeError, ValueError):
+    except (OSError, KeyError, TypeError, ValueError, RecursionError):
         return None  # missing, truncated, or of another version
 
 
