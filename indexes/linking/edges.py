@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 
 from indexes.linking.arguments import able, chosen, fitting, mark_of_result, operator_base
 from indexes.linking.facts import Call, Edge, EdgeKind, Known
-from indexes.linking.functors import FunctionsRun, named_in
+from indexes.linking.functors import FunctionsRun, named_in, of_functors
 from indexes.linking.kernels import are_twins
 from indexes.linking.members import RUNS, Meaning, Members, each, edge_to
 from indexes.linking.scopes import ResolverFacts, Scopes, enclosing
@@ -32,7 +32,7 @@ from indexes.readers.cxx.bodies import SCHEMA
 from indexes.readers.cxx.facts import holds_operators
 from indexes.readers.cxx.marks import ITERATOR, SWITCHED
 from indexes.readers.cxx.shaders import SHADER
-from indexes.readers.cxx.sites import LOOP
+from indexes.readers.cxx.sites import CALLED, LOOP
 
 _NESTED = 4
 """Depth of macros in macros that is followed."""
@@ -269,8 +269,9 @@ class EdgeResolver:
         found = []
         for one in named_in(call):
             run = self._functions_run.by(one, caller, call)
-            if one is not call and len(run) > 1:  # the template passes on what it is given
-                run = able(call, run, self._returned)
+            if len(run) > 1 and (one is not call or call.receiver == CALLED):
+                # The object, or the template, passes on what it is given.
+                run = of_functors(call, able(call, run, self._returned))
             found += [edge_to(call, "functor", method.id, "by rule") for method in run]
             if one is not call:
                 path = caller.definition.location.path

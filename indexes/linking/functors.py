@@ -144,6 +144,14 @@ def named_in(call: Call) -> Iterator[Call]:
         yield Call(name, qualifier, call.line, "name", "")
 
 
+def of_functors(call: Call, run: list[Known]) -> list[Known]:
+    """The methods for the classes of the functors that a call hands on: an overload for
+    ``ReduceMean&`` is for none but that, and a template is for all others."""
+    given = {mark for mark in call.arguments.split() if len(mark) > 1 and mark.isidentifier()}
+    named = [m for m in run if given & set(_WORDS.findall(m.definition.parameters))]
+    return named or [m for m in run if given and m.definition.template] or run
+
+
 def of_specialization(call: Call, run: Sequence[Sequence[Known]]) -> list[Known]:
     """The methods of the specialization named in a call: ``AtomicFPOp<at::Half>()``."""
     every = [method for methods in run for method in methods]

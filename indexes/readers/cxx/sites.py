@@ -37,6 +37,8 @@ _MAKERS = frozenset(("make_unique", "make_shared", "make_intrusive"))
 _STRING = regex(r'"([^"\\]*)"')
 _COMMENT = regex(r"\s*/\*\s*(\w+)\s*=\s*\*/", ASCII)
 _CALLED_AGAIN = regex(r"\(\s*\)\s*\(")
+CALLED = "()"
+"""The receiver of the construction of an object that is called at once."""
 LOOP = "loop"
 """The kind of a C++ loop over elements, in a body that has their address."""
 _LOOP = regex(
@@ -266,6 +268,7 @@ class _Reading:
             self._of_declared(site, self.expressions.declared(name, start) or STANDARD, parts)
             return
         elif handed := parts or self._handed_next(opened):
+            receiver = receiver or ("" if parts else CALLED)
             given = self._given(handed, lists=kind == "member")
             self.given[start] = self.values.given(handed)
         template = flat(template) if template else ""
@@ -322,7 +325,8 @@ class _Reading:
                 return mark if len(mark) == 1 or mark[:1] == "." else UNKNOWN
             if functor := self.reader.functors.objects.get(text):
                 self._rows.append((start, functor, "", "call", "", "", ""))
-            elif not self._passed.add_if_here(text, start):
+                return functor if functor.isidentifier() else UNKNOWN
+            if not self._passed.add_if_here(text, start):
                 return word_mark(text)
         elif text.endswith("..."):
             return PACK

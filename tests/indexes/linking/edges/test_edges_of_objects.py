@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from indexes.linking.facts import Call, Known
-from indexes.linking.functors import of_specialization
+from indexes.linking.functors import of_functors, of_specialization
 from indexes.model.vocabulary import Definition, Location
 from indexes.queries.index import Index
 from tests.indexes.linking.edges.reading import EDGES, edges, said
@@ -155,3 +155,29 @@ def test_methods_of_a_class_that_is_written_anew_for_a_type(template: str, run: 
     half = Known(2, Definition("operator()", "Op", "function", place, "at::Half *address"))
     call = Call("Op", "", 1, "call", template)
     assert [one.id for one in of_specialization(call, [[general], [half]])] == run
+
+
+@pytest.mark.parametrize(
+    ("functor", "run"), [("ReduceMean", [2]), ("ReduceAdd", [1]), ("?", [1, 2])]
+)
+def test_an_overload_for_a_class_of_functors_is_for_no_other(functor: str, run: list[int]) -> None:
+    place = Location("Scatter.cpp", 1)
+    template = Definition(
+        "operator()", "Op", "function", place, "const Tensor& self, func_t& f", template=True
+    )
+    mean = Definition("operator()", "Op", "function", place, "const Tensor& self, ReduceMean& f")
+    call = Call("Op", "", 1, "call", "", f"T {functor}")
+    found = of_functors(call, [Known(1, template), Known(2, mean)])
+    assert [one.id for one in found] == run
+
+
+def test_an_object_that_is_made_and_called_runs_the_method_for_what_it_is_given(
+    index: Index,
+) -> None:
+    found = [
+        one for one in edges(index, "edges_of_overloaded_functors") if one.symbol == "EdgeOver"
+    ]
+    methods = [index.facts.by_id(int(one.target)) for one in found]
+    assert [one and one.definition.parameters for one in methods] == [
+        "const Tensor& x, const Tensor& y, const F& f"
+    ]

@@ -57,6 +57,11 @@ static EdgeAssign edge_assign;
 template <bool flag> struct EdgeScatter {
   template <typename F> void operator()(Tensor& x, const F& f) { f(x, x); }
 };
+struct EdgeOver {
+  template <typename F> void operator()(const Tensor& x, const Scalar& y, const F& f) { f(x, y); }
+  template <typename F> void operator()(const Tensor& x, const Tensor& y, const F& f) { f(x, y); }
+  void operator()(const Tensor& x, const Tensor& y, const EdgeGreatest<float>& f) { f(x, y); }
+};
 template <typename T, typename Ops> T edge_reduced(Tensor& x, const Ops& ops) { return ops.reduce(1, 2); }
 
 void edges_of_declared_functors(Tensor& x) {
@@ -66,6 +71,9 @@ void edges_of_declared_functors(Tensor& x) {
 }
 void edges_of_file_functors(Tensor& x) {
   EdgeScatter<true>()(x, edge_assign);
+}
+void edges_of_overloaded_functors(Tensor& x, const Tensor& y) {
+  EdgeOver()(x, y, edge_assign);
 }
 void edges_of_inherited_functors(Tensor& x) {
   using ops_t = EdgeGreatest<float>;
