@@ -16,7 +16,7 @@ from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
 from indexes.linking.usual_conditions import is_of_other_builds, taken
 from indexes.linking.visible import is_header, is_metal_kernel, path_device
-from indexes.model.idioms import LOOPS, VENDOR_NAMESPACES
+from indexes.model.idioms import LOOPS, VENDOR_NAMESPACES, split_outside
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import Definition, NativeFunction, Work
@@ -62,6 +62,12 @@ _GIVEN = regex(
     r"\s*(?:const\s*)?&{0,2}\s+?\w+\s*(?:,|=|$)"
 )
 """A parameter of a template that is a function: ``const func_t& f``."""
+_DATA = regex(
+    r"\s*(?:const\s+)?(?:\w+::)*(?:(?:optional|ArrayRef|array)<[\w:,\s]+>|Tensor(?:Iterator)?(?:Base)?|TensorList"
+    r"|IntArrayRef|Scalar|Generator|RNG|bool|int|double|float|u?int\d+_t|\w+_t(?=\s*\*))\s*(?:const\s*)?[&*]?\s*\w+"
+    r"\s*(?:=.*)?$"
+)
+"""A parameter that is a tensor, a number or a source of random numbers."""
 _OPTIONS = frozenset(("dtype", "layout", "device", "pin_memory"))
 
 
@@ -328,10 +334,18 @@ def is_generic(known: Known) -> bool:
     found = known.definition
     path = found.location.path
     if not found.template or is_header(path):
-        return found.template
+        return found.template and (found.cuda_global or not _takes_data(found.parameters))
     if not path.endswith(".cpp") or found.name == "operator()":
         return False
     return _GIVEN.search(found.parameters) is not None
+
+
+def _takes_data(parameters: str) -> bool:
+    """Whether a template takes tensors and numbers alone, so that it runs nothing it is given, as
+    those of distributions for each kind of generator."""
+    holds_data = "Tensor" in parameters or "*" in parameters
+    parts = split_outside(parameters, angles=True) if holds_data else ()
+    return bool(parts) and all(map(_DATA.match, parts))
 
 
 # ------------------------------------------------------------------------------- schemas

@@ -68,8 +68,8 @@ def test_a_composite_operator_leads_through_those_it_calls(tree_index: Index) ->
 
 def test_a_launch_ends_in_its_global_function(tree_index: Index) -> None:
     route = usual(tree_index, "softmax.int", "CUDA")
-    assert route.symbol.endswith("cunn_SoftMaxForward")
-    assert names(route)[-1] == "host_softmax"
+    assert route.symbol.endswith("softmax_warp_forward")
+    assert names(route)[-2:] == ["host_softmax", "dispatch_softmax_forward"]
 
 
 def test_what_is_called_where_a_view_is_changed_is_beside(tree_copy: Path, cache: Path) -> None:
