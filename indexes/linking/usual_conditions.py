@@ -23,13 +23,13 @@ _NEVER = regex(
     rf"{_OTHER_TENSORS}|[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bsize(?:\d*|\([^()]+\))\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b"
     r"|is_?meta\b|is_(?:vulkan|metal|hpu|ipu|mtia|xla|lazy|maia|ort)\b"
     r"|numel\w*(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
-    r"|requires_(?:grad|conj|neg)|_fw_grad|SubclassLike|has_names|[dD]eterministic|half_to_float"
-    r"|is_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educed_?[fF]loat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
-    r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce|dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast"
+    r"|requires_(?:grad|conj|neg)|_fw_grad|SubclassLike|has_names|[dD]eterministic|\bbenchmark|half_to_float"
+    r"|(?:is|has)_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educed_?[fF]loat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
+    r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce|dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast|channels_last"
     r"|\bis_same_v<\w+,\s*(?:double|bool|u?int(?:\d+_t)?)>"
     r"|\bbatchCount\([^()]*\)\s*>=?\s*(?:1\b|2\b|std::max\b)"
     r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
-    r"|&\w+\s*[!=]=\s*&\w+|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|FBCODE|AT_ROCM"
+    r"|\.stride\(1\)\s*==\s*\w+\.size\(0\)|\bsrc\s*[!=]=\s*dst\b|&\w+\s*[!=]=\s*&\w+|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|FBCODE|AT_ROCM"
     r"|\s>=?\s.*numeric_limits|\bCU\w+_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
@@ -38,10 +38,12 @@ _ALWAYS = regex(
     r"|\bbatchCount\([^()]*\)\s*[!=]=\s*1\b|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
     r"|AT_BUILD_WITH|(?:use|is)_blas|USE_(?:FLASH|MEM_EFF)|\bCU\w+_VERSION\)?\s*(?:>|$)|has_?magma|hasMAGMA"
-    r"|\b(?:dim_|wrapped_dim)\s*==\s*[\w.]*(?:dim|ndimension)\(\)\s*-\s*1|hasMKL|CPU_CAPABILITY_AVX2\b"
+    r"|\b(?:dim_|wrapped_dim)\s*==\s*[\w.]*(?:dim|ndimension)\(\)\s*-\s*1|hasMKL|CPU_CAPABILITY_AVX2\b|\bvec_size\s*>\s*1\b"
     r"|__linux__|__x86_64__|__GNUC__\b|_OPENMP|or_newer|\b\w+\s%\s\w+\s==\s0\b|\bcan_?vec|(?<![mM]is)[aA]ligned|\s<=?\s.*numeric_limits"
 )
-_OF_BOTH = regex(r"\b(dtype|scalar_type|layout|device)(?:\(\d*\))?\s*[!=]=\s*[\w.>()-]*\b\1\b")
+_OF_BOTH = regex(
+    r"\b(dtype|scalar_type|layout|device|is_conj|is_neg)(?:\(\d*\))?\s*[!=]=\s*[\w.>()-]*\b\1\b"
+)
 """Comparisons of two tensors' properties, which are usually equal."""
 _DEVICES = {
     "CUDA": regex(
@@ -285,6 +287,7 @@ def flag_of(choice: Choice) -> tuple[str, bool] | None:
 _ONE_VALUE = regex(r"[\w.]+(?:\([^()]*\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
 _FEW = regex(r"([\w.()\s*]+?)\s*<=?\s*\d{2,}$")
 _FROM = regex(r"\d+\s*<=?\s*([\w.()\s*]+)$")
+_LIMIT = regex(r"(?!\w*version)[\w.()\s*]+?\s*<=?\s*\d{4,}$", re.IGNORECASE)
 
 
 def is_of_one_value(choice: Choice) -> bool:
@@ -310,6 +313,13 @@ def is_for_other_tensors(choice: Choice) -> bool:
     return asks is not None and not any(taken(choice, one) is not False for one in _DEVICES)
 
 
+def is_within_limit(choice: Choice) -> bool:
+    """Whether a condition asks for less than thousands, as most sizes are:
+    ``if (dim_size <= 2048)``."""
+    is_branch = choice.arm in ("then", "else", "otherwise")
+    return is_branch and all(map(_LIMIT.match, _joint_parts(condition_of(choice))))
+
+
 def condition_of(choice: Choice) -> str:
     return unwrapped(_HEAD.sub("", choice.text).strip())
 
@@ -319,7 +329,7 @@ _GIVEN_TEXT = regex(r'\(\s*"[^"]*"')
 _DIFFERS = regex(r"!=")
 _ENVIRONMENT = regex(r"\b(?:get|has|check)_?env\(")
 """Reads an environment variable: ``get_env(name).has_value()`` is not usual."""
-_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*(?:\"|(nullptr|NULL)\b)")
+_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*(?:\"|true\b|(nullptr|NULL)\b)")
 """``get_env(name) == "1"``: usually it has no value."""
 
 
@@ -337,9 +347,11 @@ def _atom(text: str, device: str) -> bool | None:
     for one, named in _DEVICES.items():
         if named.search(text):
             value = one == device
-    if _NEVER.search(text):
+    if _OF_BOTH.search(text):
+        value = True if value is None else value
+    elif _NEVER.search(text):
         value = False
-    elif value is None and (_ALWAYS.search(text) or _OF_BOTH.search(text)):
+    elif value is None and _ALWAYS.search(text):
         value = True
     return not value if value is not None and _DIFFERS.search(text) else value
 

@@ -19,7 +19,7 @@ from indexes.linking.usual_conditions import (
     taken,
     value_of,
 )
-from indexes.linking.works import moves
+from indexes.linking.works import is_view, moves
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
@@ -46,6 +46,9 @@ _OF_MODULES = {"weight", "bias"}
 _TRAINS = ("train", "training")
 """A flag set by modules, whose ``training`` is True by default."""
 _CALLED = regex(r"(\w+)\s*\(")
+_CONTIGUOUS = "is_contiguous"
+_SPREAD: Defaults = ((answer_of(_CONTIGUOUS), "False"),)
+"""What a copy of a view is told: its elements do not lie one after the other."""
 _DEEPEST = 4
 """Depth of functions that call each other for an answer."""
 _CALLS = frozenset(("call", "chooser", *TO_OPERATORS))
@@ -124,6 +127,7 @@ class Given:
         lower, why = step.lower, step.why
         if isinstance(why, Edge):
             values = self._values(walk.device, here, why)
+            here = (*here, *_SPREAD) if self._copies_view(walk.device, here, why) else here
             if lower.kind == "stub" and values:
                 walk.passed[lower, always] = values[1][1:]  # behind the device
             return self._called(here, lower, *values) if values else here
@@ -135,6 +139,20 @@ class Given:
             return here
         usual = () if always else _of_one_matrix(native)
         return (*_renamed(here, native, self._names(lower)), *usual)
+
+    def _copies_view(self, device: str, here: Defaults, edge: Edge) -> bool:
+        """Whether an operator that moves is called on the result of a view, or only where a tensor
+        is not contiguous."""
+        called = self.facts.native(str(edge.target)) if edge.kind in TO_OPERATORS else None
+        if called is None or not moves(parse_schema(called.schema)):
+            return False
+        asked = (c for c in self.facts.conditions(edge) if _CONTIGUOUS in c.text + c.means)
+        call = self._site(edge)
+        marks = f"{call.receiver} {call.arguments}".split() if call else ()
+        named = (one.rpartition(".")[2].partition("#")[0] for one in marks if one[:1] == ".")
+        views = (self.facts.overloads(one.removesuffix("_symint"))[:1] for one in named)
+        is_on_view = any(is_view(parse_schema(one.schema)) for found in views for one in found)
+        return is_on_view or any(taken(one, device, here) is False for one in asked)
 
     def _bound(self, device: str, here: Defaults, step: Step) -> Defaults:
         """Values of a template's parameters: ``f<true>`` sets its ``bool ReLU``."""
@@ -223,6 +241,8 @@ def _operator_defaults(
     ordered = parse_schema(native.schema).in_cpp(call.kind == "member", call.name.endswith("_outf"))
     names = [one.name for one in ordered]
     found = [*_assigned(here, names, values), *_ranks(here, names, call)]
+    if moves(parse_schema(native.schema)) and any(one.base_type == "ScalarType" for one in ordered):
+        found.append((CASTS, "True"))
     for one in ordered[len(values) :]:
         if one.default is not None:
             found += _with_presence(one.name, one.default)

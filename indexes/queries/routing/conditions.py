@@ -17,6 +17,7 @@ from indexes.linking.usual_conditions import (
     flag_of,
     is_of_few,
     is_of_one_value,
+    is_within_limit,
     leans_to,
     taken,
     unwrapped,
@@ -56,6 +57,8 @@ _FALLBACK = "slow"
 _CAPITALISED = regex(r"[A-Z][a-z]+")
 _WORDS = regex(r"[a-z]{6,}")
 _NAMES = regex(r"\w+")
+_ASKED_FOR = regex(r"!=\s*(?:nullptr|NULL)\b|mask\w*\[").search
+"""Asks whether a result is wanted: ``dX_data != nullptr``, ``output_mask[0]``."""
 
 
 class Order:
@@ -112,17 +115,18 @@ class Order:
             return [o for o in passed if o not in computing and self._step(o, device) == step]
         return [o for o in passed if o in computing or self._step(o, device) == "dispatches"]
 
-    def beside(self, edge: Edge, device: str, defaults: Defaults) -> list[Edge]:
-        """The other edges of a body that lead to what computes and are usually passed where one
-        is; not those that its name means too."""
-        computing, calls = self._parts(edge.caller)
-        place = (edge.symbol, edge.line)
-        return [
-            one
-            for one in self._passed_with(edge, (*computing, *calls), device, defaults)
-            if (one.symbol, one.line) != place and edge.kind != "shader" != one.kind
-            if one in computing or self._step(one, device)
-        ]
+    def passes_both(self, edge: Edge, other: Edge, device: str, defaults: Defaults) -> bool:
+        """Whether a body that passes an edge usually passes another one too: not by another meaning
+        of one name, nor in another branch."""
+        is_one = edge.symbol == other.symbol or edge.kind in ("shader", "passed", "passed stub")
+        if edge.line == other.line and is_one:
+            return False
+        arms = dict(map(_arm, self.choices(edge)))
+        more = [one for one in self.choices(other) if _arm(one) not in arms.items()]
+        known = [(one, taken(one, device, defaults)) for one in more if _arm(one)[0] not in arms]
+        return len(known) == len(more) and all(
+            _is_likely(one) if usual is None else usual for one, usual in known
+        )
 
     def _passed_with(
         self, edge: Edge, others: Iterable[Edge], device: str, defaults: Defaults
@@ -150,8 +154,11 @@ class Order:
         ):
             return ""
         if edge.kind == "call" and isinstance(edge.target, int):
-            return "computes" if self.works.computing(edge.target) else "helps"
+            return "computes" if self._computes(edge) else "helps"
         return "dispatches"
+
+    def _computes(self, edge: Edge) -> bool:
+        return isinstance(edge.target, int) and self.works.computing(edge.target) is not None
 
     def _find_parts(self, caller: int) -> tuple[Sequence[Edge], Sequence[Edge]]:
         """The computing and other calls of a body."""
@@ -227,14 +234,28 @@ class Order:
         """The kind of branch that an unknown condition resembles: one for a single value or few
         elements is a case; but if more is done for that value than for all others, as for softmax
         over the last dimension, it is the usual one."""
+        if is_within_limit(choice):
+            return "otherwise" if choice.arm == "then" else "then"
         if not is_of_one_value(choice):
             return "few" if is_of_few(choice) else choice.arm
-        computing = self._parts(caller)[0]
-        arms = [{c.arm for c in self.choices(e) if c.text == choice.text} for e in computing]
+        computing, calls = self._parts(caller)
+        done = (*computing, *(e for e in calls if e.kind == "call" and self._computes(e)))
+        arms = [{c.arm for c in self.choices(e) if c.text == choice.text} for e in done]
         ones, others = (sum(arm in one for one in arms) for arm in ("then", "else"))
         if others and ones > others:
             return "otherwise" if choice.arm == "then" else "then"
         return "case" if choice.arm == "then" else choice.arm
+
+
+def _is_likely(choice: Choice) -> bool:
+    """Whether an unknown branch is passed unless a body returns, or if a result is asked for."""
+    return choice.arm == "otherwise" or (choice.arm == "then" and bool(_ASKED_FOR(choice.text)))
+
+
+def _arm(choice: Choice) -> tuple[str, str]:
+    """A condition or switch, and the branch or case of it."""
+    is_case = choice.arm == "case"
+    return (_switch(choice.text), choice.text) if is_case else (choice.text, arm_of(choice))
 
 
 def _switch(text: str) -> str:
@@ -253,9 +274,10 @@ class Conditions:
         """The cost of each condition of an edge."""
         choices = self.order.choices(edge)
         given = self.given.inside(walk, edge.caller) if choices else ()
-        return [self._price(one, walk, edge.caller, given) for one in choices]
+        return [self._price(one, walk, edge, given) for one in choices]
 
-    def _price(self, choice: Choice, walk: Walk, caller: int, given: Defaults) -> float:
+    def _price(self, choice: Choice, walk: Walk, edge: Edge, given: Defaults) -> float:
+        caller = edge.caller
         if self._is_asked(choice, walk):
             return 0.0
         usual = taken(choice, walk.device, given)
@@ -269,7 +291,7 @@ class Conditions:
             return _CASE + _LATER * rank
         if usual is None:
             arm = self._leaning(choice, walk, given) or self.order.likeness(choice, caller)
-            price = _UNKNOWN.get(arm, 1.0) / _labels(choice)
+            price = _UNKNOWN.get(arm, 1.0) / max(_labels(choice), self.cases(edge, choice))
             is_usual = partial(taken, device=walk.device)
             return price + _BESIDE_USUAL * self._is_beside(choice, caller, is_usual)
         if usual and choice.arm == "case":
@@ -278,6 +300,14 @@ class Conditions:
         if not usual and self._leaning(choice, walk, given) == "otherwise":
             return REFUSED
         return 0.0 if usual else UNUSUAL
+
+    def cases(self, edge: Edge, choice: Choice) -> int:
+        """The number of cases of a switch that lead where an edge does, as for unrolled kernels."""
+        if choice.arm != "case":
+            return 0
+        same = (one for one in self.facts.edges(edge.caller) if one.target == edge.target)
+        texts = {c.text for one in same for c in self.order.choices(one) if c.arm == "case"}
+        return sum(_switch(one) == _switch(choice.text) for one in texts)
 
     def _leaning(self, choice: Choice, walk: Walk, given: Defaults) -> str:
         """The kind of branch that one with many conditions resembles, most of which hold."""

@@ -3,6 +3,7 @@ that do not, and for copies, new tensors, checks and reductions, which are besid
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from functools import cached_property, lru_cache
 
@@ -45,8 +46,8 @@ _RARE = 4.0
 """A library that usual builds lack."""
 HELP = 2.0
 """A function whose name says that it prepares."""
-FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?)(?:_|$)")
-"""Names of functions that write one value, or initialize."""
+FILLS = regex(r"(?:^|_)(?:fill|zero|offsets?|cleanup)(?:_|$)")
+"""Names of functions that write one value, initialize or finish."""
 _STATISTICS = regex(r"(?:^|_)(?:stats|statistics|invstd|mean_var)(?:_|$)")
 """Names of functions that compute means and variances for a normalization."""
 FILL = 4.0
@@ -400,7 +401,8 @@ class Prices:
         if isinstance(step.why, Edge):
             if step.why.candidates > 1:
                 price += 2.0 * bool(_OTHER_TYPES.search(found.parameters))
-                price += UNUSUAL * self._is_of_other_tensors(found.scope, step.why, walk.native)
+                if self._is_of_other_tensors(found.scope, step.why, walk.native):
+                    return math.inf
                 price += 0.5 * bool(_OTHER_NUMBERS.search(found.parameters))
                 price += price_of_types(found, walk.device)
                 price -= 0.1 * bool(_FLOAT.search(found.parameters))
@@ -414,14 +416,21 @@ class Prices:
     def _is_of_other_tensors(self, scope: str, edge: Edge, native: NativeFunction) -> bool:
         """Whether a class is for a kind of tensors that an operator is not named after, or less
         than another class with the method."""
-        kind, name = _OTHER_TENSORS.search(scope), native.name
-        if kind is None or kind[0].lower() not in name:
-            return kind is not None
+        name = native.name
+        if _OTHER_TENSORS.search(scope) and not _is_kind_in(name, scope):
+            return True
         call, edges = (edge.line, edge.symbol), self.facts.edges(edge.caller)
         same = (e.target for e in edges if (e.line, e.symbol) == call)  # it can mean each of them
         found = (self.facts.by_id(one) for one in same if isinstance(one, int))
-        most = max((words_in(one.definition.scope, name) for one in found if one), default=0)
-        return most > words_in(scope, name)
+        scopes = (one.definition.scope for one in found if one)
+        named = (words_in(one, name) for one in scopes if _is_kind_in(name, one))
+        return max(named, default=0) > words_in(scope, name)
+
+
+def _is_kind_in(name: str, scope: str) -> bool:
+    """Whether an operator is named after the kind of tensors that a class is for."""
+    kind = _OTHER_TENSORS.search(scope)
+    return kind is not None and kind[0].lower() in name
 
 
 def _is_of_number(parameters: str) -> bool:

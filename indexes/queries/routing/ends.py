@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from indexes.linking.facts import Edge, Known, StubEntry
+from indexes.linking.facts import Call, Edge, Known, StubEntry
 from indexes.linking.graph import COPY, Graph, Node, Step
 from indexes.linking.visible import is_header, path_device
 from indexes.linking.works import ComputingKind, is_generic, is_named_shader, is_plain_loop
@@ -43,8 +43,12 @@ _GUESS = 20.0
 """The extra cost if only a function's place suggests that it computes."""
 _PLAIN: dict[str, RouteKind] = {"CPU": "loop", "MPS": "metal"}
 """How a device's kernel computes if it does not show it."""
+_ACCESSOR = "accessor"
+"""The method of a tensor by which code on the CPU reads and writes its elements."""
 _CHECKS = frozenset(("checkBackend", "checkDeviceType"))
 """Device checks of ATen/TensorUtils.h."""
+_MEMORY = regex(r"(?:cuda|hip)?[mM]emcpy(?:Peer)?Async$").match
+"""The driver's copy, or the allocator's function that calls it."""
 _BLIT = regex(r"copyFrom|fillBuffer").match
 """A message to an MTLBlitCommandEncoder."""
 
@@ -56,6 +60,9 @@ _OVERLOAD = 0.1
 """The bonus if it is also named after the overload: ``bitwise_and_tensor``."""
 _WORD = 0.05
 """The bonus for each word of the operator's name."""
+_FORM = regex(r"_(?:strided|cast|scalar|broadcast)(?:_|$)").search
+"""In names of kernels for other operands than contiguous ones of one dtype and shape."""
+_OTHER_FORM = 0.1
 _SHARED = 0.2
 """The cost of a header's shared kernel, which takes one of the operator's own."""
 
@@ -121,9 +128,13 @@ class Ends:
         return _is_of_values(known)
 
     def _copies(self, known: Known, node: Node, walk: Walk) -> list[tuple[Edge, ComputingKind]]:
-        """Messages by which a device copies memory, which compute in an operator that moves."""
+        """Messages and functions by which a device copies memory, which compute in an operator that
+        moves."""
         if self.works.operator(walk.operator[node]) != "moves":
             return []
+        if walk.device == "CUDA" and not _MEMORY(known.definition.name):
+            copied = (one for one in self.facts.sites(known) if _MEMORY(one.name))
+            return [(_runtime_edge(known, one), "library") for one in copied]
         edges = self.facts.edges(known.id)
         return [(edge, "metal") for edge in edges if edge.target == "Metal" and _BLIT(edge.symbol)]
 
@@ -176,9 +187,14 @@ class Ends:
         keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
         is_view = self.works.operator(walk.operator[node]) == "helps"
         switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
-        # A kernel for all devices reads no elements, except where it switches by their type.
-        made_of_operators = bool(keys) and keys.issubset(COMPOSITE) and not (loops and switches)
-        if built is False or is_view or (made_of_operators and self._leads_on(node)):
+        # A kernel for all devices reads no elements, except where it switches by their type or has
+        # an accessor of them.
+        read = (one.name == _ACCESSOR for one in self.facts.sites(known))
+        reads = bool(loops) and (bool(switches) or any(read))
+        is_of_all = bool(keys) and keys.issubset(COMPOSITE)
+        made_of_operators, reads_all = is_of_all and not reads, is_of_all and reads
+        leads_on = self._leads_on(node)
+        if built is False or is_view or (made_of_operators and leads_on):
             return
         kind: RouteKind = _PLAIN.get(walk.device, "launch")
         if switched := any(call.name.startswith(_DTYPE_SWITCH) for call in calls):
@@ -194,7 +210,7 @@ class Ends:
                     price += self._unusual(edge, walk)
                     price += price_of_types(target.definition, walk.device)
                     yield price, End(kind, target, edge, self.prices.choices(edge), guessed)
-        elif not self._is_own(known, node, walk, bool(loops)) or self._leads_on(node):
+        elif not self._is_own(known, node, walk, bool(loops)) or (leads_on and not reads_all):
             return
         if not loops and self._computes_below(known, walk.device):
             return
@@ -259,6 +275,11 @@ class Ends:
         return bool(named) and not named.isdisjoint(DEVICES) and device not in named
 
 
+def _runtime_edge(known: Known, call: Call) -> Edge:
+    """The edge of a call of CUDA's runtime, which is in no graph."""
+    return Edge(known.id, call.line, "library", call.name, "CUDA", branch=call.branch)
+
+
 def _is_of_values(known: Known) -> bool:
     """Whether a function takes only single values."""
     return bool(_VALUES.match(known.definition.parameters))
@@ -268,6 +289,7 @@ def _price_of_name(launched: Known, native: NativeFunction) -> float:
     """The cost by the name and place of what is launched for an operator."""
     found, overload = launched.definition, native.overload.lower()
     price = _SHARED * is_header(found.location.path)
+    price += _OTHER_FORM * (_FORM(found.name) is not None)
     price -= _NAMED * is_of_operator(launched, native.name.strip("_"))
     price -= _OVERLOAD * (bool(overload) and found.name.endswith(f"_{overload}"))
     return price - _WORD * words_in(found.name, native.name)

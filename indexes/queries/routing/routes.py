@@ -102,7 +102,7 @@ class _Finder:
     def _routes(self, found: Sequence[_Found]) -> list[Route]:
         """The routes of what was found, each once; those marked that run where the first one
         does."""
-        beside = self._beside(*found[0][1:]) if found else frozenset()
+        running = next((one for one in found if _runs_functor(found[0][3], one[3])), None)
         edges = (one[3].edge for one in found)
         called = {
             one.symbol.rpartition("::")[2] for one in edges if one and one.target == "MPSGraph"
@@ -111,11 +111,7 @@ class _Finder:
         others = (one for one in found[1:] if one[3].known.definition.name not in called)
         shown = [*found[:1], *(one for one in others if not self._is_on(found[0], one))]
         return [
-            replace(
-                self._route(*one),
-                beside=_runs_functor(found[0][3], one[3])
-                or not beside.isdisjoint(self._edges(*one[1:])),
-            )
+            replace(self._route(*one), beside=one is running or self._runs_too(found[0], one))
             for one in shown[:_MOST]
         ]
 
@@ -129,12 +125,14 @@ class _Finder:
         only_seems = edge is None or (edge.kind == "call" and edge.target == known)
         return only_seems and any(s.lower.what == known for s in self.search.way(*first[1:3]))
 
-    def _beside(self, walk: Walk, node: Node, end: End) -> frozenset[Edge]:
-        """The edges that are passed where a path is, in the bodies on it."""
-        prices, own = self.search.prices, self._edges(walk, node, end)
-        given = ((edge, prices.given.inside(walk, edge.caller)) for edge in own)
-        around = (prices.order.beside(edge, walk.device, here) for edge, here in given)
-        return frozenset(one for edges in around for one in edges).difference(own)
+    def _runs_too(self, first: _Found, other: _Found) -> bool:
+        """Whether another path leaves the first one in a body that usually takes both."""
+        ways = zip(self._edges(*first[1:]), self._edges(*other[1:]), strict=False)
+        here, there = next((pair for pair in ways if pair[0] != pair[1]), (None, None))
+        if here is None or there is None or here.caller != there.caller:
+            return False
+        given = self.search.prices.given.inside(first[1], here.caller)
+        return self.search.prices.order.passes_both(here, there, first[1].device, given)
 
     def _edges(self, walk: Walk, node: Node, end: End) -> list[Edge]:
         edges = (*(step.why for step in self.search.way(walk, node)), end.edge)
@@ -345,6 +343,7 @@ class _Finder:
             for one in choices:
                 known = taken(one, walk.device, self.search.given(walk, step))
                 joined = known is None and self._is_joined(step, choices, one, ahead, walk.device)
+                joined = joined or self._is_of_all_cases(step, one)
                 if not joined and not self._always_holds(one, walk, step.upper.what):
                     yield one
             ahead.discard(step.upper.what)
@@ -361,6 +360,11 @@ class _Finder:
         always = given.inside(walk, caller, always=True) if isinstance(caller, int) else ()
         always = (*always, *given.flags(choice.text, walk.device))
         return bool(always) and taken(choice, walk.device, always) is True
+
+    def _is_of_all_cases(self, step: Step, choice: Choice) -> bool:
+        """Whether several cases of a switch lead where a step does."""
+        cases = self.search.prices.conditions.cases
+        return isinstance(step.why, Edge) and cases(step.why, choice) > 1
 
     def _same(self, end: End) -> list[Edge]:
         """The calls of an end by its caller, in all branches."""
@@ -500,7 +504,7 @@ class _Finder:
 
 
 def _runs_functor(first: End, other: End) -> bool:
-    """Whether a Metal kernel runs the functor that another end is, both named by one call."""
+    """Whether a Metal kernel may run the functor that another end is, both named by one call."""
     calls = [(e.kind, e.caller, e.line) for e in (first.edge, other.edge) if e]
     kernels = [is_metal_kernel(one.known.definition.parameters) for one in (first, other)]
     return kernels == [False, True] and len(calls) == 2 and calls[0] == calls[1]

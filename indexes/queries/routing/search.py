@@ -103,12 +103,16 @@ class Search:
                 self._keep_missing(cost, walk, node)
             for price, one in self._ends.of_node(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
-            for step in self._steps(node, walk):
-                if step.lower not in walk.before and not self._only_asks(step, walk):
-                    price = self.prices.of(step, walk) + self._dense_price(step, walk)
-                    heapq.heappush(
-                        heap, (cost + price, next(order), step.lower, (node, step), None)
-                    )
+            for step, price in self._priced(node, walk):
+                heapq.heappush(heap, (cost + price, next(order), step.lower, (node, step), None))
+
+    def _priced(self, node: Node, walk: Walk) -> Iterator[tuple[Step, float]]:
+        """The steps from a node that a path can take, with their costs."""
+        for step in self._steps(node, walk):
+            if step.lower not in walk.before and not self._only_asks(step, walk):
+                price = self.prices.of(step, walk) + self._dense_price(step, walk)
+                if price < math.inf:
+                    yield step, price
 
     def _keep_missing(self, cost: float, walk: Walk, node: Node) -> None:
         is_sure = self._is_sure(walk, node)

@@ -9,6 +9,7 @@ from indexes.linking.usual_conditions import (
     holds,
     is_of_few,
     is_of_one_value,
+    is_within_limit,
     leans_to,
     taken,
 )
@@ -81,6 +82,15 @@ from indexes.model.vocabulary import Choice, Location
         ("ConvBackend::SlowTranspose2d", None),
         ("AT_POCKETFFT_ENABLED()", False),
         ("sameDataType", True),
+        ("self.is_conj() == src.is_conj()", True),
+        ("sizes.has_symbolic_ints()", False),
+        ("use_channels_last_kernels(input)", False),
+        ("src.stride(1) == src.size(0)", False),
+        ("src != dst", True),
+        ("!benchmark", True),
+        ("vec_size > 1", True),
+        ('check_env("TORCH_CUDNN_V8_API_ENABLED") == true', False),
+        ('check_env("TORCH_CUDNN_V8_API_DISABLED") != true', True),
         ("#ifndef A dtype == kHalf", None),  # of some builds
     ],
 )
@@ -210,7 +220,7 @@ def test_what_a_function_answers_tells_more_than_the_name_that_keeps_it() -> Non
     ("condition", "usual"),
     [
         ('check_env("NO_CUDNN_API") == 1', None),
-        ('(check_env("X") != true) == 1', None),
+        ('(check_env("X") != true) == 1', True),
         ("get_env(name).has_value()", None),
         ('(c10::utils::get_env("NO_LT")) == "1"', False),
         ('get_env("NO_LT") != "1"', True),
@@ -293,3 +303,17 @@ def test_most_parts_of_a_conjunction_hold(condition: str, leans: bool) -> None:
 )
 def test_a_branch_for_few_elements_is_none_for_a_range(condition: str, few: bool) -> None:
     assert is_of_few(Choice(f"if ({condition})", "then", Location("x.cpp", 1))) is few
+
+
+@pytest.mark.parametrize(
+    ("condition", "within"),
+    [
+        ("dim_size <= 2048 && dim_size*sizeof(scalar_t) <= 8192", True),
+        ("num_indices <= 3072 && !scale_grad_by_freq", False),  # another condition too
+        ("numIndex <= 16", False),  # few
+        ("driver_version < 11040", False),
+    ],
+)
+def test_most_sizes_are_less_than_thousands(condition: str, within: bool) -> None:
+    choice = Choice(f"if ({condition})", "then", Location("x.cpp", 1))
+    assert is_within_limit(choice) is within

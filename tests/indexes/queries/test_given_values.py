@@ -66,6 +66,9 @@ def test_a_sign_before_a_tensor_is_its_operator(index: Index) -> None:
         ("by_set_flag", "fast_step"),  # which a branch sets that is usually taken
         ("by_many", "fast_step"),  # of which all but one are known to hold
         ("by_few", "slow_loop"),  # and much else
+        ("by_unrolled", "fast_step"),  # in most cases of a switch
+        ("by_limit", "fast_step"),  # of thousands
+        ("by_equal_value", "fast_step"),  # for which more is done
     ],
 )
 def test_values_decide_the_conditions_of_what_is_called(

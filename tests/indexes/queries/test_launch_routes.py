@@ -31,11 +31,19 @@ YAML = """
 - func: carried(Tensor self, bool non_blocking=False) -> Tensor
   dispatch:
     CPU: carried_cpu
+    CUDA: carried_cuda
     MPS: carried_mps
+
+- func: carried_apart(Tensor self) -> Tensor
+
+- func: carried_to_float(Tensor self) -> Tensor
+
+- func: turned_side(Tensor(a) self) -> Tensor(a)
 
 - func: carried.dtype(Tensor self, ScalarType dtype, bool non_blocking=False) -> Tensor
   dispatch:
     CPU: carried_to_cpu
+    CUDA: carried_to_cuda
     MPS: carried_to_mps
 """
 LOOPS = """
@@ -86,6 +94,26 @@ Tensor lifted_cuda(const Tensor& self) {
   lift_elements(iter, [] GPU_LAMBDA(float a) { return a; });
   return self;
 }
+static void carry_each(TensorIterator& iter) {
+  lift_elements(iter, [] GPU_LAMBDA(float a) { return a; });
+}
+static void carry_on_device(TensorIterator& iter, const Tensor& src, const Tensor& dst) {
+  bool same_conj = src.is_conj() == dst.is_conj();
+  bool memcpy_eligible = iter.dtype(0) == iter.dtype(1) && same_conj && iter.is_contiguous();
+  if (memcpy_eligible) {
+    AT_CUDA_CHECK(CUDACachingAllocator::memcpyAsync(dst.data_ptr(), src.data_ptr(), size, stream));
+  } else {
+    carry_each(iter);
+  }
+}
+Tensor carried_cuda(const Tensor& self, bool non_blocking) {
+  carry_on_device(iter, self, result);
+  return result;
+}
+Tensor carried_to_cuda(const Tensor& self, ScalarType dtype, bool non_blocking) {
+  carry_on_device(iter, self, result);
+  return result;
+}
 const char pressed_name[] = "pressed";
 Tensor pressed_cuda(const Tensor& self) {
   press_jitted<pressed_name>(iter, "template <typename T> T pressed(T a) { return a; }");
@@ -95,6 +123,8 @@ Tensor pressed_cuda(const Tensor& self) {
 """
 CPU = """
 namespace at::native {
+Tensor carried_apart(const Tensor& self) { return at::carried(self.turned_side()); }
+Tensor carried_to_float(const Tensor& self) { return at::carried(self, at::kFloat); }
 static void carry_plain(TensorIterator& iter) { cpu_kernel_vec(iter, [](float a) { return a; }); }
 static void carry_cast(TensorIterator& iter) { cpu_kernel(iter, [](float a) { return int(a); }); }
 static void carry(TensorIterator& iter) {
@@ -134,6 +164,13 @@ REGISTER_LIFT_OP(lifted, float);
 """
 HEADER = """
 template <typename T, typename F>
+kernel void lift_strided(
+    device T* output [[buffer(0)]], constant T* input [[buffer(1)]],
+    constant long* strides [[buffer(2)]], uint index [[thread_position_in_grid]]) {
+  F f;
+  output[index * strides[0]] = f(input[index * strides[1]]);
+}
+template <typename T, typename F>
 kernel void lift_dense(
     device T* output [[buffer(0)]], constant T* input [[buffer(1)]],
     uint index [[thread_position_in_grid]]) {
@@ -141,6 +178,8 @@ kernel void lift_dense(
   output[index] = f(input[index]);
 }
 #define REGISTER_LIFT_OP(NAME, DTYPE)                                     \\
+  template [[host_name(#NAME "_strided_" #DTYPE)]] kernel void lift_strided< \\
+      DTYPE, NAME##_functor>(device DTYPE*, constant DTYPE*, constant long*, uint); \\
   template [[host_name(#NAME "_dense_" #DTYPE)]] kernel void lift_dense<  \\
       DTYPE, NAME##_functor>(device DTYPE * output, constant DTYPE * input, uint index)
 """
@@ -235,9 +274,12 @@ def test_a_loop_around_a_library_is_no_second_route(index: Index) -> None:
 
 
 def test_a_metal_kernel_runs_its_functor(index: Index) -> None:
-    functor, kernel = (one for one in index.routes("lifted") if one.device == "MPS")
-    assert (functor.symbol, functor.beside) == ("lifted_functor::operator()", False)
-    assert (kernel.symbol, kernel.beside) == ("lift_dense", True)
+    found = [one for one in index.routes("lifted") if one.device == "MPS"]
+    assert [(one.symbol, one.beside) for one in found] == [
+        ("lifted_functor::operator()", False),
+        ("lift_dense", True),
+        ("lift_strided", False),  # another kernel of the functor, for what is not contiguous
+    ]
 
 
 @pytest.mark.parametrize(
@@ -247,12 +289,21 @@ def test_a_metal_kernel_runs_its_functor(index: Index) -> None:
         ("carried.dtype", "CPU", "carry_cast"),
         ("carried", "MPS", "carry_blit"),
         ("carried.dtype", "MPS", "carry_cast_graph"),
+        ("carried_to_float", "CPU", "carry_cast"),
+        ("carried", "CUDA", "carry_on_device"),
+        ("carried.dtype", "CUDA", "carry_each"),
+        ("carried_apart", "CUDA", "carry_each"),  # of a view
     ],
 )
 def test_an_operator_that_copies_to_a_dtype_casts(
     index: Index, operator: str, device: str, function: str
 ) -> None:
     assert usual(index, operator, device).symbol == f"at::native::{function}"
+
+
+def test_a_contiguous_copy_is_the_drivers(index: Index) -> None:
+    found = usual(index, "carried", "CUDA")
+    assert (found.kind, found.note, found.conditions) == ("library", "memcpyAsync", ())
 
 
 def test_templates_may_call_each_other_deeply(tree_copy: Path, cache: Path) -> None:

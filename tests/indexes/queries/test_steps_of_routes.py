@@ -58,6 +58,16 @@ YAML = f"""
     CPU: counting_out
 
 - func: fused_rows(Tensor self) -> Tensor
+
+- func: tabled_rows(Tensor(a!) self) -> Tensor(a!)
+
+- func: rows_backward(Tensor grad) -> (Tensor, Tensor)
+  dispatch:
+    CPU: rows_backward_cpu
+
+- func: quantized_rows(Tensor self) -> Tensor
+
+- func: plain_rows(Tensor self) -> Tensor
 """
 KERNELS = f"""
 namespace at::native {{
@@ -136,6 +146,50 @@ Tensor fused_rows(const Tensor& self) {{
   }}
   return at::chosen_rows(self, 20);
 }}
+Tensor& tabled_rows(Tensor& self) {{
+  auto table = self.accessor<int64_t, 2>();
+  for (int64_t i = 0; i < 8; ++i) table[0][i] = 1;
+  return self.copy_(at::halved(self));
+}}
+static void of_inputs(const Tensor& grad) {{
+  at::parallel_for(0, 16, 0, [&](int64_t a, int64_t b) {{}});
+}}
+static void of_weights(const Tensor& grad) {{
+  at::parallel_for(0, 16, 0, [&](int64_t a, int64_t b) {{}});
+}}
+static void of_late_inputs(const Tensor& grad) {{
+  at::parallel_for(0, 16, 0, [&](int64_t a, int64_t b) {{}});
+}}
+std::tuple<Tensor, Tensor> rows_backward_cpu(const Tensor& grad) {{
+  if (weight_data != nullptr) {{
+    of_weights(grad);
+  }}
+  if (is_late(grad)) {{
+    of_late_inputs(grad);
+  }} else {{
+    of_inputs(grad);
+  }}
+  return {{input, weight}};
+}}
+struct RowParams {{
+  virtual Tensor by_rows(const Tensor& x) const = 0;
+}};
+struct PlainRowParams : RowParams {{
+  Tensor by_rows(const Tensor& x) const override {{ return at::frames(x); }}
+}};
+struct QuantizedRowParams : RowParams {{
+  Tensor by_rows(const Tensor& x) const override {{ return at::chosen_rows(x, 20); }}
+}};
+template <typename params_t>
+struct RowCell {{
+  Tensor operator()(const Tensor& x, const params_t& params) const {{ return params.by_rows(x); }}
+}};
+Tensor quantized_rows(const Tensor& self) {{
+  return RowCell<QuantizedRowParams>{{}}(self, QuantizedRowParams{{}});
+}}
+Tensor plain_rows(const Tensor& self) {{
+  return RowCell<PlainRowParams>{{}}(self, PlainRowParams{{}});
+}}
 }}
 """
 CUDA_KERNELS = """
@@ -198,6 +252,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         ("chosen_rows", "deep_frame"),  # few rows are not usual
         ("linalg_parts", "deep_frame"),
         ("logparts", "deep_frame"),  # one matrix is usual, whatever calls linalg
+        ("tabled_rows", "tabled_rows"),  # which has an accessor of the elements
     ],
 )
 def test_the_usual_step_computes(index: Index, operator: str, function: str) -> None:
@@ -226,3 +281,23 @@ def test_a_composite_kernel_names_the_classes_that_it_calls(index: Index) -> Non
 def test_what_moves_is_not_elementwise(index: Index) -> None:
     prices = Search(index.facts).prices  # which ask for it where no operator is tagged
     assert not prices._loops_over_elements("lined_up")
+
+
+def test_what_a_body_runs_too_is_no_other_way(index: Index) -> None:
+    found = [one for one in index.routes("rows_backward") if one.device == "CPU"]
+    assert [(one.symbol.rpartition("::")[2], one.beside) for one in found] == [
+        ("of_inputs", False),
+        ("of_weights", True),  # where its result is asked for
+        ("of_late_inputs", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "called"), [("quantized_rows", "chosen_rows"), ("plain_rows", "frames")]
+)
+def test_the_class_for_the_tensors_of_an_operators_name_is_meant(
+    index: Index, operator: str, called: str
+) -> None:
+    found = [one for one in index.routes(operator) if one.device == "CPU"]
+    assert found
+    assert all(called in [step.symbol for step in one.via] for one in found)

@@ -16,6 +16,7 @@ namespace at { using namespace c10; }
 #define USES_TEXT() true
 namespace at::native {
 static void fast_step(const Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a) {}); }
+static void wide_step(const Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a) {}); }
 static void slow_loop(const Tensor& self) { at::parallel_for(0, 1, 1, [&](int64_t a) {}); }
 static void slow_step(const Tensor& self) { slow_loop(self); }
 static Tensor run(const Tensor& self, bool fast) {
@@ -121,6 +122,46 @@ static Tensor run_mode(const Tensor& self, Mode mode) {
     case Mode::Slow:
       slow_step(self);
       break;
+  }
+  return self;
+}
+static Tensor unroll(const Tensor& self, int64_t width, bool wide) {
+  if (wide) {
+    switch (width) {
+      case 4:
+        fast_step(self);
+        break;
+      case 2:
+        fast_step(self);
+        break;
+    }
+  } else {
+    switch (width) {
+      case 1:
+        slow_step(self);
+        break;
+    }
+  }
+  return self;
+}
+Tensor by_unrolled(const Tensor& self) { return unroll(self, width_of(self), is_wide(self)); }
+Tensor by_limit(const Tensor& self) {
+  if (rows_of(self) <= 2048) {
+    fast_step(self);
+  } else {
+    slow_step(self);
+  }
+  return self;
+}
+Tensor by_equal_value(const Tensor& self) {
+  if (inner_of(self) == 1) {
+    if (is_wide(self)) {
+      wide_step(self);
+    } else {
+      fast_step(self);
+    }
+  } else {
+    slow_loop(self);
   }
   return self;
 }
