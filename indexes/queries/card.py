@@ -14,6 +14,7 @@ from indexes.linking.python.compilers import Compilers
 from indexes.linking.python.links import python_ways, registered, words_of
 from indexes.linking.python.paths import NamedTest, named_tests, operator_targets
 from indexes.linking.registrations import REFUSES, around_dispatch, kernels_over_cpp
+from indexes.linking.works import is_view
 from indexes.model.answers import (
     AutocastPolicy,
     Card,
@@ -201,7 +202,32 @@ def _derivative(
         return usual, "not differentiable"
     entries = (facts.derivative(_recorded(index, one))[0] for one in found)
     called = [one for one in entries if one and _has_nodes(one)]
-    return min(called, key=_is_of_zeros, default=None), "differentiable"
+    if called:
+        return min(called, key=_is_of_zeros), "differentiable"
+    return _of_called(index, native, device)
+
+
+def _of_called(
+    index: IndexedTree, native: NativeFunction, device: str
+) -> tuple[DerivativeEntry | None, str]:
+    """The derivative of the one view that composite kernels below an operator call, for a view; and
+    whether any operator that they call has one."""
+    composites, recorded = dict(index.facts.document("composites")), []
+    seen, pending = {native.full_name}, [native.full_name]
+    while pending:
+        for called in composites.get(pending.pop(), ()):
+            if called not in seen and _is_composite(index, called, device):
+                pending.append(called)
+            elif called not in seen:
+                recorded.append(called)
+            seen.add(called)
+    found = [one for one in map(index.facts.derivative, recorded) if one[0] and _has_nodes(one[0])]
+    makes = (index.native(name) for name in (native.full_name, *recorded))
+    are_views = all(one is not None and is_view(parse_schema(one.schema)) for one in makes)
+    only = found[0][0] if len(found) == 1 and are_views else None
+    (summary,) = index.facts.summaries([native.full_name])
+    is_known = bool(recorded) and not summary.differentiable
+    return only, "not differentiable" if is_known else "differentiable"
 
 
 def _is_of_zeros(entry: DerivativeEntry) -> bool:
@@ -230,13 +256,13 @@ def _has_nodes(entry: DerivativeEntry) -> bool:
     return any(one.grad_fn for one in entry.sets)
 
 
-_BY_HAND = "written by hand, registered for Autograd"
-
-
 def _autograd_kernel(index: IndexedTree, native: NativeFunction) -> KernelRow | None:
     rows = index.facts.kernels(native.full_name) if native.defined_by else ()
     found = (r for r in rows if r.key.startswith("Autograd") and r.rule != REFUSES)
     return next((one for one in found if one.definitions), None)
+
+
+_BY_HAND = "written by hand, registered for Autograd"
 
 
 def _gradient(

@@ -39,6 +39,12 @@ YAML = """
     CPU: noise_kernel_
 
 - func: noised(Tensor self) -> Tensor
+
+- func: widened(Tensor(a) self) -> Tensor(a)
+  dispatch:
+    CompositeExplicitAutograd: widened
+
+- func: widened_as(Tensor(a) self, Tensor other) -> Tensor(a)
 """
 DERIVATIVES = """
 - name: scaled(Tensor self) -> Tensor
@@ -52,6 +58,9 @@ DERIVATIVES = """
 
 - name: noise_(Tensor(a!) self) -> Tensor(a!)
   self: zeros_like(grad)
+
+- name: widened(Tensor(a) self) -> Tensor(a)
+  self: grad.sum()
 """
 KERNELS = """
 namespace at::native {
@@ -68,6 +77,8 @@ Tensor& noise_kernel_(Tensor& self) {
   cpu_kernel(iter, [](float a) { return draw(); });
   return self;
 }
+Tensor widened(const Tensor& self) { return self; }
+Tensor widened_as(const Tensor& self, const Tensor& other) { return at::widened(self); }
 Tensor noised(const Tensor& self) {
   auto noise = at::empty_like(self).noise_();
   return at::scaled(self);
@@ -105,4 +116,8 @@ def test_a_formula_of_its_own_serves_devices_with_a_kernel(index: Index) -> None
 
 def test_nothing_is_recorded_below_a_kernel_of_a_device(index: Index) -> None:
     assert gradient(index, "ranks_of").text == "not differentiable"
-    assert gradient(index, "ranked").text == "differentiable through what it calls"
+    assert gradient(index, "ranked").text == "not differentiable"  # which has no formula
+
+
+def test_the_one_operator_that_a_view_is_made_of_is_recorded(index: Index) -> None:
+    assert gradient(index, "widened_as").text == "WidenedBackward0 via widened"
