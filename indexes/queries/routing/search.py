@@ -56,7 +56,17 @@ class Search:
             chosen = [row for row in rows if row.key == key]
             if chosen and not (others and key == device and self._raises(chosen)):
                 return chosen
-        return [row for row in others if row.key == others[0].key]
+        return [row for row in others if row.key == others[0].key] or self._made(name, device)
+
+    def _made(self, name: str, device: str) -> Sequence[KernelRow]:
+        """The kernel that torchgen makes of a structured out kernel that is registered for a device
+        without being in the YAML: it calls that on new outputs."""
+        native = self.facts.native(name)
+        out = native.structured_delegate if native else None
+        if out is None or all(row.key != device for row in self.facts.kernels(out)):
+            return ()
+        rule = f"structured_delegate: torchgen calls {out} on new outputs"
+        return [KernelRow(name, COMPOSITE[0], "", "composite", (), "by rule", rule, calls=out)]
 
     def _raises(self, rows: Sequence[KernelRow]) -> bool:
         """Whether kernels only raise, as those of dense tensors for ``sspaddmm.out``."""
@@ -230,6 +240,9 @@ class Search:
         for step in self._graph.down(node):
             if not isinstance(step.why, KernelRow) or step.why in chosen:
                 yield step
+        for row in chosen:
+            if row not in self.facts.kernels(row.op):
+                yield from self._graph.row_steps(node, row)
 
     def _dense_price(self, step: Step, walk: Walk) -> float:
         """The cost of a kernel for dense tensors in an operator of sparse ones."""

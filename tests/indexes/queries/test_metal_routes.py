@@ -55,6 +55,17 @@ YAML = """
     MPS: poured_mps
 
 - func: poured_twice(Tensor self) -> Tensor
+
+- func: mixed(Tensor self) -> Tensor
+  structured_delegate: mixed.out
+
+- func: mixed.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  structured: True
+  structured_inherits: TensorIteratorBase
+  dispatch:
+    CPU: mixed_out
+
+- func: mixed_twice(Tensor self) -> Tensor
 """
 COMPOSITES = """
 namespace at::native {
@@ -69,6 +80,8 @@ Tensor shaken(const Tensor& self) { return at::turned_left(self, self); }
 Tensor shaken_twice(const Tensor& self) { return at::shaken(self); }
 Tensor shaken_by_hand(const Tensor& self) { return at::turned_left(self, self); }
 Tensor shaken_hard_once(const Tensor& self) { return at::shaken_hard(self); }
+Tensor mixed_twice(const Tensor& self) { return at::mixed(self); }
+TORCH_IMPL_FUNC(mixed_out)(const Tensor& self, const Tensor& out) { shake_alone_cpu(self); }
 Tensor poured_twice(const Tensor& self) { return at::poured(self).exp(); }
 Tensor shaken_alone_cpu(const Tensor& self) {
   cpu_kernel(iter, [](float x) { return x; });
@@ -88,6 +101,10 @@ static Tensor never_shaken(const Tensor& self) {
       "expected the CPU but got ",
       self.device());
 }
+static Tensor& mix_graph(const Tensor& self, Tensor& out) {
+  runMPSGraph(getCurrentMPSStream(), graph, feeds, results);
+  return out;
+}
 static void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {}
 TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("shaken", torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());
@@ -95,6 +112,7 @@ TORCH_LIBRARY_IMPL(aten, MPS, m) {
   m.impl("shaken_hard", never_shaken);
   m.impl("shaken_by_hand", TORCH_FN(shake_graph));
   m.impl("turned_left.Tensor", TORCH_FN(shake_graph));
+  m.impl("mixed.out", TORCH_FN(mix_graph));
 }
 }
 """
@@ -229,3 +247,12 @@ def test_a_function_that_only_raises_is_no_kernel(index: Index, operator: str, n
 
 def test_a_check_in_a_macro_does_not_hide_the_calls_on_its_line(index: Index) -> None:
     assert [one.symbol for one in routes(index, "poured_twice")] == ["at::native::stir_graph"]
+
+
+@pytest.mark.parametrize("operator", ["mixed", "mixed_twice"])
+def test_a_structured_out_kernel_that_is_registered_serves_the_functional(
+    index: Index, operator: str
+) -> None:
+    found = routes(index, operator)[0]
+    assert found.symbol == "at::mix_graph"
+    assert [one.symbol for one in found.via][-2:] == ["mixed", "mixed.out"]
