@@ -329,7 +329,7 @@ _GIVEN_TEXT = regex(r'\(\s*"[^"]*"')
 _DIFFERS = regex(r"!=")
 _ENVIRONMENT = regex(r"\b(?:get|has|check)_?env\(")
 """Reads an environment variable: ``get_env(name).has_value()`` is not usual."""
-_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*(?:\"|true\b|(nullptr|NULL)\b)")
+_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*(?:\"|(nullptr|NULL)\b)")
 """``get_env(name) == "1"``: usually it has no value."""
 
 
