@@ -38,6 +38,7 @@ from indexes.model.vocabulary import (
 )
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.routing.argument_values import COMPOSITE
+from indexes.queries.routing.routes import LACKS
 from indexes.store.registrations import written_for
 
 _KEYS = {"CPU": "1", "CUDA": "2", "MPS": "3"}
@@ -84,6 +85,9 @@ def _device_lines(
             yield _device_line(native, own)
         elif device in summary.keys and not own:
             yield CardLine(device, _absent(index, native, device), key=_KEYS.get(device, ""))
+        elif found and not own:
+            lacks = LACKS.format(native.full_name, device)
+            yield CardLine(device, lacks, native.location, key=_KEYS.get(device, ""))
     routed = {*_KEYS, *(one.device for one in found)}
     if others := [one for one in DEVICES if one in summary.keys and one not in routed]:
         first, *more = others
