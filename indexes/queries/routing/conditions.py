@@ -117,9 +117,9 @@ class Order:
 
     def passes_both(self, edge: Edge, other: Edge, device: str, defaults: Defaults) -> bool:
         """Whether a body that passes an edge usually passes another one too: not by another meaning
-        of one name, nor in another branch."""
+        of one name, nor in another branch, nor in one macro, whose branches are not known."""
         is_one = edge.symbol == other.symbol or edge.kind in ("shader", "passed", "passed stub")
-        if edge.line == other.line and is_one:
+        if (edge.line == other.line and is_one) or (edge.macro and edge.macro == other.macro):
             return False
         arms = dict(map(_arm, self.choices(edge)))
         more = [one for one in self.choices(other) if _arm(one) not in arms.items()]

@@ -87,6 +87,9 @@ from indexes.model.vocabulary import Choice, Location
         ("use_channels_last_kernels(input)", False),
         ("src.stride(1) == src.size(0)", False),
         ("src != dst", True),
+        ("softmax_elements == 0", False),
+        ("count > 0", True),
+        ("nan_count > 0", None),
         ("!benchmark", True),
         ("vec_size > 1", True),
         ("#ifndef A dtype == kHalf", None),  # of some builds

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from indexes import Index
+from indexes.linking.facts import Edge
 from indexes.queries.routing.search import Search
 from tests.indexes.queries.test_plain_loops import OPTIONS, OPTIONS_IN_SCHEMA
 from tests.indexing import grown, usual
@@ -301,3 +302,11 @@ def test_the_class_for_the_tensors_of_an_operators_name_is_meant(
     found = [one for one in index.routes(operator) if one.device == "CPU"]
     assert found
     assert all(called in [step.symbol for step in one.via] for one in found)
+
+
+def test_what_one_macro_launches_may_be_in_different_branches(index: Index) -> None:
+    passes_both = Search(index.facts).prices.order.passes_both
+    one, other = Edge(1, 5, "launch", "copy_dense", 2), Edge(1, 6, "launch", "copy_rows", 3)
+    assert passes_both(one, other, "CUDA", ())
+    one, other = one._replace(macro="CASE"), other._replace(macro="CASE")
+    assert not passes_both(one, other, "CUDA", ())
