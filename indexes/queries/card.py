@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from indexes.codegen.registration import Registration
 from indexes.codegen.variants import signature_of
@@ -14,7 +15,6 @@ from indexes.linking.python.compilers import Compilers
 from indexes.linking.python.links import python_ways, registered, words_of
 from indexes.linking.python.paths import NamedTest, named_tests, operator_targets
 from indexes.linking.registrations import REFUSES, around_dispatch, kernels_over_cpp
-from indexes.linking.works import is_view
 from indexes.model.answers import (
     AutocastPolicy,
     Card,
@@ -55,14 +55,13 @@ def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> 
     """The card of an overload."""
     (summary,) = index.facts.summaries([native.full_name])
     around = surroundings(index, native)
-    entry, gradient = _derivative(index, native, found)
-    if entry is None and summary.kind == "unknown":
-        gradient = _UNREAD
-    kind = ", ".join(filter(None, (summary.kind, gradient)))
+    gradient = _derivative(index, native, found)
+    is_unread = gradient.entry is None and summary.kind == "unknown"
+    kind = ", ".join(filter(None, (summary.kind, _UNREAD if is_unread else gradient.status)))
     lines = (
         *_with_python(index, native, _device_lines(index, native, summary, found)),
         *_runtime_lines(index, native, summary),
-        _gradient(native, entry, gradient, index),
+        _gradient(native, gradient, index),
         *_python(around),
         _compilers(around),
         *_autocast(around),
@@ -187,77 +186,34 @@ def _of_vendor(symbol: str) -> str:
 # --------------------------------------------------------------------------------- gradient
 
 
-def _derivative(
-    index: IndexedTree, native: NativeFunction, found: Sequence[Route]
-) -> tuple[DerivativeEntry | None, str]:
-    """The derivative entry of an operator or of one on its path, with a short description."""
-    facts, device = index.facts, found[0].device if found else "CPU"
-    if _autograd_kernel(index, native):
-        return None, "differentiable"
-    own = facts.derivative(native.full_name)[0]
-    if own is None and native.full_name in facts.differentiated_by_hand:
-        return None, "differentiable"
+class _Gradient(NamedTuple):
+    """How an operator is differentiated."""
+
+    entry: DerivativeEntry | None
+    """Its derivative entry, or that of an operator that it calls."""
+    status: str
+    then: str = ""
+    """The Node of what makes the result of the entry's operator."""
+    why: str = ""
+    """Why there is none, for one made of operators."""
+
+
+_YES, _NO = "differentiable", "not differentiable"
+
+
+def _derivative(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> _Gradient:
+    facts, name = index.facts, native.full_name
+    own = facts.derivative(name)[0]
+    if _autograd_kernel(index, native) or (own is None and name in facts.differentiated_by_hand):
+        return _Gradient(None, _YES)
     returned = parse_schema(native.schema).returns
-    makes_tensors = any(one.base_type == "Tensor" for one in returned)
-    if not (makes_tensors and _is_composite(index, native.full_name, device)):
-        return own, "differentiable" if own and _has_nodes(own) else "not differentiable"
-    usual = facts.derivative(_recorded(index, found[0]))[0] if found else None
-    if usual and not _has_nodes(usual):
-        return usual, "not differentiable"
-    entries = (facts.derivative(_recorded(index, one))[0] for one in found)
-    called = [one for one in entries if one and _has_nodes(one)]
-    if called:
-        return min(called, key=_is_of_zeros), "differentiable"
-    return _of_called(index, native, device)
+    is_made = any(row.key == COMPOSITE[-1] for row in facts.kernels(name))
+    if is_made and any(one.base_type == "Tensor" for one in returned):
+        from indexes.queries.recording import of_composite
 
-
-def _of_called(
-    index: IndexedTree, native: NativeFunction, device: str
-) -> tuple[DerivativeEntry | None, str]:
-    """The derivative of the one view that composite kernels below an operator call, for a view; and
-    whether any operator that they call has one."""
-    composites, recorded = dict(index.facts.document("composites")), []
-    seen, pending = {native.full_name}, [native.full_name]
-    while pending:
-        for called in composites.get(pending.pop(), ()):
-            if called not in seen and _is_composite(index, called, device):
-                pending.append(called)
-            elif called not in seen:
-                recorded.append(called)
-            seen.add(called)
-    found = [one for one in map(index.facts.derivative, recorded) if one[0] and _has_nodes(one[0])]
-    makes = (index.native(name) for name in (native.full_name, *recorded))
-    are_views = all(one is not None and is_view(parse_schema(one.schema)) for one in makes)
-    only = found[0][0] if len(found) == 1 and are_views else None
-    (summary,) = index.facts.summaries([native.full_name])
-    is_known = bool(recorded) and not summary.differentiable
-    return only, "not differentiable" if is_known else "differentiable"
-
-
-def _is_of_zeros(entry: DerivativeEntry) -> bool:
-    """Whether its gradients are zeros, as of operators that fill a tensor with new values."""
-    formulas = [one for node in entry.sets for one in node.formulas if one.kind == "gradient"]
-    return all(one.text.startswith("zeros_like(") for one in formulas)
-
-
-def _recorded(index: IndexedTree, route: Route) -> str:
-    """The first operator on a route that autograd records: others are made of operators. Empty if
-    the route ends before."""
-    names = (one.symbol for one in route.via[1:] if index.native(one.symbol))
-    return next((one for one in names if not _is_composite(index, one, route.device)), "")
-
-
-def _is_composite(index: IndexedTree, name: str, device: str) -> bool:
-    """Whether autograd on a device records what a composite kernel calls: the dispatcher takes it
-    before a formula, unless there is a kernel for the device or an explicit composite one."""
-    keys = {row.key for row in index.facts.kernels(name)}
-    return "CompositeImplicitAutograd" in keys and keys.isdisjoint(
-        (device, "CompositeExplicitAutograd")
-    )
-
-
-def _has_nodes(entry: DerivativeEntry) -> bool:
-    return any(one.grad_fn for one in entry.sets)
+        if made := of_composite(facts, name, found):
+            return _Gradient(made.entry, _YES if made.carries else _NO, made.then, made.why)
+    return _Gradient(own, _YES if own and any(_nodes(own)) else _NO)
 
 
 def _autograd_kernel(index: IndexedTree, native: NativeFunction) -> KernelRow | None:
@@ -269,9 +225,8 @@ def _autograd_kernel(index: IndexedTree, native: NativeFunction) -> KernelRow | 
 _BY_HAND = "written by hand, registered for Autograd"
 
 
-def _gradient(
-    native: NativeFunction, entry: DerivativeEntry | None, status: str, index: IndexedTree
-) -> CardLine:
+def _gradient(native: NativeFunction, gradient: _Gradient, index: IndexedTree) -> CardLine:
+    entry, status, then, why = gradient
     opens = f"torchnav op {native.full_name} --role derivative"
     if entry is None and (row := _autograd_kernel(index, native)):
         where = row.definitions[0].location
@@ -281,22 +236,25 @@ def _gradient(
         return CardLine("grad", found.name, found.location, _BY_HAND, opens, "4")
     if entry is None:
         own, rule = index.facts.derivative(native.full_name)
-        if status == "differentiable":
+        if status == _YES:
             status, rule = f"{status} through what it calls", _own_on(index, native, own)
-        return CardLine("grad", status, None, rule, opens, "4")
-    nodes = dict.fromkeys(filter(None, (one.grad_fn for one in entry.sets)))
-    text = ", ".join(nodes) or status
+        return CardLine("grad", status, None, why or rule, opens, "4")
+    text = ", ".join(dict.fromkeys(_nodes(entry))) or status
     own, formulas = index.facts.derivative(native.full_name)[0], [*_formulas(entry)]
     if own != entry:
-        text = f"{text} via {entry.op}"
+        text = f"{text} via {entry.op}" + f", then {then}" * bool(then)
         formulas += filter(None, [_own_on(index, native, own)])
     return CardLine("grad", text, entry.location, " · ".join(formulas), opens, "4")
+
+
+def _nodes(entry: DerivativeEntry) -> Iterator[str]:
+    return (one.grad_fn for one in entry.sets if one.grad_fn)
 
 
 def _own_on(index: IndexedTree, native: NativeFunction, own: DerivativeEntry | None) -> str:
     """``LinearBackward0 for MPS``: where an operator's own formula serves, and not those of the
     operators that its composite kernel calls."""
-    nodes = ", ".join(one.grad_fn for one in own.sets if one.grad_fn) if own else ""
+    nodes = ", ".join(_nodes(own)) if own else ""
     keys = [r.key for r in index.facts.kernels(native.full_name) if r.key not in COMPOSITE]
     return f"{nodes} for {', '.join(dict.fromkeys(keys))}" if nodes and keys else ""
 

@@ -29,6 +29,7 @@ YAML = """
     NestedTensorCPU: parts_nested
 
 - func: ranks_of(Tensor self) -> Tensor
+  variants: function, method
   dispatch:
     CPU: ranks_of_cpu
 
@@ -40,11 +41,33 @@ YAML = """
 
 - func: noised(Tensor self) -> Tensor
 
-- func: widened(Tensor(a) self) -> Tensor(a)
+- func: moved(Tensor(a) self) -> Tensor(a)
+  variants: function, method
   dispatch:
-    CompositeExplicitAutograd: widened
+    CPU: moved_kernel
 
-- func: widened_as(Tensor(a) self, Tensor other) -> Tensor(a)
+- func: moved_as(Tensor(a) self, Tensor other) -> Tensor(a)
+
+- func: scaled_(Tensor(a!) self) -> Tensor(a!)
+  variants: function, method
+  dispatch:
+    CPU: scaled_kernel_
+
+- func: rescaled_(Tensor(a!) self) -> Tensor(a!)
+
+- func: counted_(Tensor(a!) self) -> Tensor(a!)
+
+- func: moved_scale(Tensor self) -> Tensor
+
+- func: either_scaled(Tensor self, int kind) -> Tensor
+
+- func: scaled.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CPU: scaled_out_kernel
+
+- func: scaled_last(Tensor self) -> Tensor
+
+- func: indexed(Tensor self) -> Tensor
 """
 DERIVATIVES = """
 - name: scaled(Tensor self) -> Tensor
@@ -59,8 +82,8 @@ DERIVATIVES = """
 - name: noise_(Tensor(a!) self) -> Tensor(a!)
   self: zeros_like(grad)
 
-- name: widened(Tensor(a) self) -> Tensor(a)
-  self: grad.sum()
+- name: moved(Tensor(a) self) -> Tensor(a)
+  self: moved_backward(grad)
 """
 KERNELS = """
 namespace at::native {
@@ -77,12 +100,39 @@ Tensor& noise_kernel_(Tensor& self) {
   cpu_kernel(iter, [](float a) { return draw(); });
   return self;
 }
-Tensor widened(const Tensor& self) { return self; }
-Tensor widened_as(const Tensor& self, const Tensor& other) { return at::widened(self); }
 Tensor noised(const Tensor& self) {
   auto noise = at::empty_like(self).noise_();
   return at::scaled(self);
 }
+Tensor moved_kernel(const Tensor& self) { return self.alias(); }
+Tensor moved_as(const Tensor& self, const Tensor& other) { return self.moved(); }
+Tensor& rescaled_(Tensor& self) { return self.scaled_(); }
+Tensor& counted_(Tensor& self) {
+  auto total = at::scaled(self);
+  self.ranks_of();
+  return self;
+}
+Tensor moved_scale(const Tensor& self) {
+  return at::moved(
+      at::scaled(self));
+}
+Tensor either_scaled(const Tensor& self, int64_t kind) {
+  auto found = at::scaled(self);
+  if (kind == 7) {
+    return found.moved();
+  }
+  return found;
+}
+Tensor scaled_last(const Tensor& self) {
+  auto found = self.moved();
+  if (self.defined()) {
+    found = at::scaled(found);
+  } else {
+    at::scaled_out(found, self);
+  }
+  return found;
+}
+Tensor indexed(const Tensor& self) { return at::ranks_of(self).moved(); }
 }
 """
 
@@ -116,8 +166,28 @@ def test_a_formula_of_its_own_serves_devices_with_a_kernel(index: Index) -> None
 
 def test_nothing_is_recorded_below_a_kernel_of_a_device(index: Index) -> None:
     assert gradient(index, "ranks_of").text == "not differentiable"
-    assert gradient(index, "ranked").text == "not differentiable"  # which has no formula
+    found = gradient(index, "ranked")
+    assert found.text == "not differentiable"
+    assert found.note == "nothing that it calls has a formula for its result"
 
 
-def test_the_one_operator_that_a_view_is_made_of_is_recorded(index: Index) -> None:
-    assert gradient(index, "widened_as").text == "WidenedBackward0 via widened"
+def test_the_one_operator_that_a_view_calls_is_named(index: Index) -> None:
+    assert gradient(index, "moved_as").text == "MovedBackward0 via moved"
+
+
+def test_what_makes_the_result_is_named_behind_what_computes(index: Index) -> None:
+    assert gradient(index, "moved_scale").text == "ScaledBackward0 via scaled, then MovedBackward0"
+
+
+@pytest.mark.parametrize("operator", ["either_scaled", "scaled_last"])
+def test_what_only_some_calls_return_is_not_named(index: Index, operator: str) -> None:
+    assert gradient(index, operator).text == "ScaledBackward0 via scaled"
+
+
+def test_an_operator_that_changes_its_argument_is_recorded_by_what_changes_it(index: Index) -> None:
+    assert gradient(index, "rescaled_").text == "ScaledBackward0 via scaled"
+    assert gradient(index, "counted_").text == "not differentiable"
+
+
+def test_a_view_of_what_has_no_formula_carries_no_gradient(index: Index) -> None:
+    assert gradient(index, "indexed").text == "not differentiable"
