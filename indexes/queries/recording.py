@@ -8,12 +8,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from indexes.linking.facts import Edge
-from indexes.linking.usual_conditions import taken
+from indexes.linking.usual_conditions import Defaults, taken
 from indexes.linking.works import makes_new
 from indexes.model.answers import Route
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
 from indexes.model.vocabulary import DerivativeEntry
+from indexes.queries.routing.argument_values import defaults_of
 from indexes.queries.routing.conditions import Order
 from indexes.store.lookup import Lookup
 
@@ -44,7 +45,8 @@ _NO_FORMULA = "nothing that it calls has a formula for its result"
 def of_composite(facts: Lookup, name: str, found: Sequence[Route]) -> Recorded | None:
     """What is recorded of an operator with these routes, if it is made of others on their device:
     the operator on its usual route and what makes its result, or the only one."""
-    recording = Recording(facts, found[0].device if found else "CPU")
+    native, device = facts.native(name), found[0].device if found else "CPU"
+    recording = Recording(facts, device, defaults_of(native) if native else ())
     if not recording.is_composite(name):
         return None
     carriers = recording.carriers(name)
@@ -82,9 +84,10 @@ class _Call(NamedTuple):
 class Recording:
     """Finds what autograd records on a device."""
 
-    def __init__(self, facts: Lookup, device: str) -> None:
+    def __init__(self, facts: Lookup, device: str, defaults: Defaults) -> None:
         self.facts = facts
         self.device = device
+        self.defaults = defaults
         self._below = lru_cache(256)(self._find_below)
         self._order = Order(facts)
 
@@ -227,7 +230,7 @@ class Recording:
     def _calls(self, body: int, changes: bool) -> Iterator[_Call]:
         for edge in self._steps(body):
             conditions = self.facts.conditions(edge) if edge.branch else ()
-            held = [taken(one, self.device) for one in conditions]
+            held = [taken(one, self.device, self.defaults) for one in conditions]
             is_call = edge.kind in (*_TO_OPERATORS, "call") and False not in held
             if is_call and self._leads(edge.target, changes):
                 yield _Call(edge, all(held) and all(one.arm != "case" for one in conditions))

@@ -61,6 +61,8 @@ YAML = """
 
 - func: either_scaled(Tensor self, int kind) -> Tensor
 
+- func: reduced_scale(Tensor self, int reduction=Mean) -> Tensor
+
 - func: scaled.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
   dispatch:
     CPU: scaled_out_kernel
@@ -123,6 +125,13 @@ Tensor either_scaled(const Tensor& self, int64_t kind) {
   }
   return found;
 }
+Tensor reduced_scale(const Tensor& self, int64_t reduction) {
+  auto found = at::scaled(self);
+  if (reduction == Reduction::Mean) {
+    return found.moved();
+  }
+  return found;
+}
 Tensor scaled_last(const Tensor& self) {
   auto found = self.moved();
   if (self.defined()) {
@@ -175,8 +184,9 @@ def test_the_one_operator_that_a_view_calls_is_named(index: Index) -> None:
     assert gradient(index, "moved_as").text == "MovedBackward0 via moved"
 
 
-def test_what_makes_the_result_is_named_behind_what_computes(index: Index) -> None:
-    assert gradient(index, "moved_scale").text == "ScaledBackward0 via scaled, then MovedBackward0"
+@pytest.mark.parametrize("operator", ["moved_scale", "reduced_scale"])
+def test_what_makes_the_result_is_named_behind_what_computes(index: Index, operator: str) -> None:
+    assert gradient(index, operator).text == "ScaledBackward0 via scaled, then MovedBackward0"
 
 
 @pytest.mark.parametrize("operator", ["either_scaled", "scaled_last"])
