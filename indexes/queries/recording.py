@@ -88,7 +88,7 @@ class Recording:
         self.facts = facts
         self.device = device
         self.defaults = defaults
-        self._below = lru_cache(256)(self._find_below)
+        self.below = lru_cache(256)(self._find_below)
         self._order = Order(facts)
 
     def is_composite(self, name: str) -> bool:
@@ -111,7 +111,7 @@ class Recording:
         if it is not known whether there are any. Those of one that changes its argument change
         theirs; those of one that makes a tensor from options make one. A view of what has no Node
         carries none."""
-        schema, below = self._schema(name), self._below(name)
+        schema, below = self._schema(name), self.below(name)
         carry = frozenset(filter(self.has_nodes, below))
         if _changes(schema):
             carry = frozenset(one for one in carry if _changes(self._schema(one)))
@@ -156,7 +156,7 @@ class Recording:
         """Whether an operator calls one that makes another view or a copy, as the memory of what is
         computed before needs it: ``reshape``."""
         is_inside = isinstance(called, str) and called != name and not self.may_compute(called)
-        return is_inside and self.may_compute(name) and len(self._below(called)) > 1
+        return is_inside and self.may_compute(name) and len(self.below(called)) > 1
 
     # ------------------------------------------------------------------------- below
 
@@ -238,7 +238,7 @@ class Recording:
     def _leads(self, target: int | str, changes: bool) -> bool:
         """Whether a call leads to what makes a tensor of others, or changes one."""
         work = self.facts.works.operator
-        made = (o for o in self._below(target) if work(o) != "allocates" or self.has_nodes(o))
+        made = (o for o in self.below(target) if work(o) != "allocates" or self.has_nodes(o))
         return any(_changes(self._schema(one)) if changes else True for one in made)
 
     def _is_given(self, inner: _Call, outer: _Call, calls: Sequence[_Call]) -> bool:

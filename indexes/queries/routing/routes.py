@@ -34,6 +34,7 @@ _MOST = 12
 """Most routes of a device."""
 _NOTHING = "no code that computes was found below it"
 _COMPUTES_NOTHING = "computes nothing"
+_OR_COPIES = "computes nothing, or copies by {}"
 _VIEWS = "made of views: computes nothing"
 _PYTHON = "a Python function: what it calls is not followed"
 _UNSEEN = "no loop, launch or library in its body"
@@ -169,8 +170,16 @@ class _Finder:
         if not found and min(self.search.missing.values(), default=math.inf) < UNUSUAL:
             return self._unseen(native, device)
         if not found or found[0][0] >= UNUSUAL + ASIDE["moves"] or self._is_unusual(*found[0][1:]):
-            return [nothing]
+            return [self._or_copies(native, nothing)]
         return [self._route(*one) for one in found[:_MOST]]
+
+    def _or_copies(self, native: NativeFunction, nothing: Route) -> Route:
+        """The route of a composite view, with the operator that copies where no view is made."""
+        from indexes.queries.recording import Recording
+
+        below = Recording(self.facts, nothing.device, ()).below(native.full_name)
+        copies = sorted(one for one in below if self.works.operator(one) == "moves")
+        return replace(nothing, note=_OR_COPIES.format(copies[0])) if copies else nothing
 
     def _instead(self, native: NativeFunction, device: str, found: Sequence[_Found]) -> list[Route]:
         """What to answer if only a guess, or something beside the way, was found."""
@@ -195,7 +204,7 @@ class _Finder:
     def _computes_nothing(self, called: NativeFunction | None, route: Route) -> bool:
         """Whether an operator only gives its result to one that copies it, on any device."""
         if route.note != _NOTHING or called is None:
-            return route.note.endswith(_COMPUTES_NOTHING)
+            return _COMPUTES_NOTHING in route.note
         return not self.works.leads(Node("operator", called.full_name, "CPU"))
 
     def _lacks(self, name: str, device: str) -> str:

@@ -53,6 +53,14 @@ YAML = """
   dispatch:
     CompositeImplicitAutograd: regrouped
 
+- func: recopied(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: recopied
+
+- func: recast(Tensor(a) self, bool low) -> Tensor(a)
+
+- func: recast_as(Tensor(a) self, Tensor other) -> Tensor(a)
+
 - func: named_form(Tensor self, Dimname dim) -> Tensor
 
 - func: thin_sum(Tensor self) -> Tensor
@@ -209,6 +217,13 @@ Tensor regrouped(const Tensor& self) {
   }
   return at::first_rows(self);
 }
+Tensor recast(const Tensor& self, bool low) {
+  if (self.is_sparse() && low) {
+    return at::recopied(self);
+  }
+  return self;
+}
+Tensor recast_as(const Tensor& self, const Tensor& other) { return at::recast(self, true); }
 [[noreturn]] static void report_named(const char* name) {
   TORCH_CHECK(false, name, " has no names");
 }
@@ -427,6 +442,11 @@ def test_a_composite_that_returns_its_argument_or_another_tensor(index: Index) -
     assert usual(index, "gathered", "MPS").note == "counted: no MPS kernel in this tree"
     for device in ("CPU", "MPS"):
         assert usual(index, "regrouped", device).note == "a view: computes nothing"
+
+
+@pytest.mark.parametrize("operator", ["recast", "recast_as"])
+def test_a_composite_view_that_may_copy_says_so(index: Index, operator: str) -> None:
+    assert usual(index, operator).note == "computes nothing, or copies by recopied"
 
 
 def test_what_is_made_of_views_says_so_and_its_out_copies(index: Index) -> None:
