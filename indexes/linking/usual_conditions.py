@@ -138,6 +138,8 @@ _SAME_TYPE = regex(
     re.IGNORECASE,
 )
 """Asks whether two tensors have one dtype."""
+_CASTS_EACH = "dynamic_casting"
+"""Asks whether elements are converted as a kernel loads and stores them."""
 
 
 def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
@@ -145,6 +147,8 @@ def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
     given, value = dict(defaults), value_of(text, device, defaults)
     if CASTS in given and (asked := _SAME_TYPE.search(text)):
         return asked[1] == "!="
+    if CASTS in given and _CASTS_EACH in text:
+        return True
     if (value or "").lower() in _LITERALS:
         return value == "True"
     if (tested := _ASKS_GIVEN.match(text)) and f"{tested[1]}?" in given:

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 from indexes.linking.facts import Edge, Known
 from indexes.linking.graph import Graph, GraphFacts, Node, node_kind
-from indexes.linking.usual_conditions import is_of_other_builds, taken
+from indexes.linking.usual_conditions import Defaults, is_of_other_builds, taken
 from indexes.linking.visible import is_header, is_metal_kernel, path_device
 from indexes.model.idioms import LOOPS, VENDOR_NAMESPACES, split_outside
 from indexes.model.regex import regex
@@ -222,13 +222,16 @@ class Works:
         own = vendor == _NUMBERS and self.facts.is_type(name)
         return _LAUNCHING.get(edge.target, "library") if runs_library(edge) and not own else None
 
-    def _is_generic(self, number: int) -> tuple[ComputingKind | None, int | None]:
+    def _is_generic(
+        self, number: int, given: Defaults = ()
+    ) -> tuple[ComputingKind | None, int | None]:
         """How a header's template runs what it is given, as ``gpu_kernel``, and the number of the
         ``__global__`` function that it usually launches, or of what launches a compiled string."""
         first = self.facts.by_id(number)
         if first is None or not is_generic(first):
             return ("launch", number) if first and self._is_driver(first) else (None, None)
-        seen, pending = {number}, [self._usual_first(first)]  # templates call each other deeply
+        usual_first = partial(self._usual_first, given=given)
+        seen, pending = {number}, [usual_first(first)]  # templates call each other deeply
         while pending:
             edge = next(pending[-1], None)
             if edge is None:
@@ -240,17 +243,18 @@ class Works:
                 seen.add(edge.target)
                 known = self.facts.by_id(edge.target)
                 if known and is_generic(known):
-                    pending.append(self._usual_first(known))
+                    pending.append(usual_first(known))
                 elif known and self._is_driver(known):
                     return "launch", known.id
         return None, None
 
-    def _usual_first(self, known: Known) -> Iterator[Edge]:
+    def _usual_first(self, known: Known, given: Defaults) -> Iterator[Edge]:
         """The edges of a template in source order, those that are not usual last."""
         device = path_device(known.definition.location.path)
-        return iter(sorted(self._edges_of(known), key=lambda one: self._is_unusual(one, device)))
+        is_unusual = partial(self._is_unusual, device=device, given=given)
+        return iter(sorted(self._edges_of(known), key=is_unusual))
 
-    def _is_unusual(self, edge: Edge, device: str) -> bool:
+    def _is_unusual(self, edge: Edge, device: str, given: Defaults) -> bool:
         """Whether the usual case does not pass an edge of a template, or no usual build has it."""
         target = self.facts.by_id(edge.target) if isinstance(edge.target, int) else None
         found = target and target.definition
@@ -258,14 +262,15 @@ class Works:
             return True
         choices = self.facts.conditions(edge) if edge.branch and not edge.macro else ()
         unlikely = (one.arm == "then" and "UNLIKELY" in one.text for one in choices)
-        return any(unlikely) or any(taken(one, device) is False for one in choices)
+        return any(unlikely) or any(taken(one, device, given) is False for one in choices)
 
-    def launched_by(self, edge: Edge) -> Known | None:
+    def launched_by(self, edge: Edge, given: Defaults = ()) -> Known | None:
         """The ``__global__`` function that a header's template launches for its caller, or what
-        launches a compiled string, as the jiterator does."""
+        launches a compiled string, as the jiterator does. ``given``: what is known of the tensors'
+        memory and types."""
         if edge.kind != "call" or not isinstance(edge.target, int):
             return None
-        number = self._generic(edge.target)[1]
+        number = self._generic(edge.target, given)[1]
         return None if number is None else self.facts.by_id(number)
 
     def _is_driver(self, known: Known) -> bool:

@@ -47,8 +47,10 @@ _TRAINS = ("train", "training")
 """A flag set by modules, whose ``training`` is True by default."""
 _CALLED = regex(r"(\w+)\s*\(")
 _CONTIGUOUS = "is_contiguous"
-_SPREAD: Defaults = ((answer_of(_CONTIGUOUS), "False"),)
+SPREAD: Defaults = ((answer_of(_CONTIGUOUS), "False"),)
 """What a copy of a view is told: its elements do not lie one after the other."""
+CAST: Defaults = ((CASTS, "True"),)
+"""What a copy to another dtype is told."""
 _DEEPEST = 4
 """Depth of functions that call each other for an answer."""
 _CALLS = frozenset(("call", "chooser", *TO_OPERATORS))
@@ -127,7 +129,7 @@ class Given:
         lower, why = step.lower, step.why
         if isinstance(why, Edge):
             values = self._values(walk.device, here, why)
-            here = (*here, *_SPREAD) if self._copies_view(walk.device, here, why) else here
+            here = (*here, *SPREAD) if self._copies_view(walk.device, here, why) else here
             if lower.kind == "stub" and values:
                 walk.passed[lower, always] = values[1][1:]  # behind the device
             return self._called(here, lower, *values) if values else here
@@ -242,7 +244,7 @@ def _operator_defaults(
     names = [one.name for one in ordered]
     found = [*_assigned(here, names, values), *_ranks(here, names, call)]
     if moves(parse_schema(native.schema)) and any(one.base_type == "ScalarType" for one in ordered):
-        found.append((CASTS, "True"))
+        found += CAST
     for one in ordered[len(values) :]:
         if one.default is not None:
             found += _with_presence(one.name, one.default)
@@ -275,7 +277,7 @@ def defaults_of(native: NativeFunction) -> Defaults:
     if _OF_MODULES.issubset(one.name for one in schema.arguments):
         found.append((rank_of("bias"), "1"))
     if moves(schema) and any(one.base_type == "ScalarType" for one in schema.arguments):
-        found.append((CASTS, "True"))
+        found += CAST
     for one in schema.arguments:
         if one.default is None and one.name in _TRAINS:
             found.append((one.name, "True"))

@@ -4,6 +4,7 @@ other."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
@@ -455,6 +456,17 @@ def condition_words(conditions: Iterable[Choice], device: str) -> tuple[str, ...
     words = dict.fromkeys(filter(None, (in_words(one, device) for one in conditions)))
     labels = {one: set(one.split(", ")) - {one} for one in words}
     return tuple(one for one in words if words.keys().isdisjoint(labels[one]))
+
+
+_GRAIN = regex(r"grain_?size", re.IGNORECASE)
+_MANY = regex(r"[\w.()]+\s*[<>]=?\s*\d{2,}$")
+
+
+def is_of_threads(choice: Choice, edge: Edge | None) -> bool:
+    """Whether a condition only decides whether an end's loop is split among threads."""
+    text = condition_of(choice)
+    is_parallel = edge is not None and edge.symbol.endswith("parallel_for")
+    return bool(_GRAIN.search(text)) or (is_parallel and bool(_MANY.match(text)))
 
 
 def in_words(choice: Choice, device: str) -> str:

@@ -16,7 +16,7 @@ from indexes.model.answers import Route, Way, short_name
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.routing.argument_values import COMPOSITE, Walk
+from indexes.queries.routing.argument_values import CAST, COMPOSITE, SPREAD, Walk
 from indexes.queries.routing.conditions import (
     UNUSUAL,
     Arms,
@@ -24,6 +24,7 @@ from indexes.queries.routing.conditions import (
     condition_words,
     is_always,
     is_helper,
+    is_of_threads,
     other_arm,
 )
 from indexes.queries.routing.costs import ASIDE, ROCM
@@ -360,7 +361,8 @@ class _Finder:
         for one in end.conditions:
             ways = self._alternatives(one, end, walk.device)
             ways = ways or self._other_arm(one, end.conditions, same, walk.device)
-            if not ways and not self._always_holds(one, walk, caller):
+            is_known = is_of_threads(one, end.edge) or self._always_holds(one, walk, caller)
+            if not ways and not is_known:
                 yield one
 
     def _always_holds(self, choice: Choice, walk: Walk, caller: int | str) -> bool:
@@ -462,7 +464,7 @@ class _Finder:
             )
             edges = sorted([end.edge, *joined], key=lambda one: one.line)
             note = " or ".join(dict.fromkeys(one.symbol for one in edges))
-        elif end.edge and (launched := self.works.launched_by(end.edge)):
+        elif end.edge and (launched := self._launched(walk, end.edge)):
             note = launched.definition.name
         return Route(
             walk.device,
@@ -473,6 +475,24 @@ class _Finder:
             words,
             self._confidence(walk, steps, end),
             note,
+        )
+
+    def _launched(self, walk: Walk, edge: Edge) -> Known | None:
+        """The kernel that an end's template launches, for the memory and dtypes of its tensors."""
+        inside = self.search.prices.given.inside(walk, edge.caller)
+        given = {one: None for one in inside if one in (*SPREAD, *CAST)}
+        if parse_schema(walk.native.schema).inplace and self._makes_bool(edge):
+            given |= dict.fromkeys(CAST)  # to the dtype of what it writes to
+        return self.works.launched_by(edge, tuple(given))
+
+    def _makes_bool(self, edge: Edge) -> bool:
+        """Whether what a template is given returns a bool, for tensors of all dtypes."""
+        sites = self.search.prices.order.sites(edge)
+        functors = (one.target for one in self.facts.edges(edge.caller) if one.kind == "functor")
+        known = (self.facts.by_id(one) for one in functors if isinstance(one, int))
+        returned = {one.definition.returns for one in known if one}
+        return returned == {"b"} or any(
+            one.template.split(",")[-1].strip() == "bool" for one in sites
         )
 
     def _place(self, node: Node, step: Step | None) -> Way:

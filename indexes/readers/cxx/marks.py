@@ -88,7 +88,7 @@ _QUALIFIERS = regex(r"\b(?:\w+\s*(?:<[^<>;()]*>)?\s*::\s*)*$")
 _LONGEST = 4000
 """Longest type with its template, in characters."""
 _TUPLE = regex(r"(?:(?:static|inline)\s+)*std::(?:tuple|pair)\s*<(.*)>$")
-_NO_TYPE = regex(r"\b(?:virtual|explicit|friend|[A-Z][A-Z0-9_]{2,}(?:\([^()]*\))?)\s+")
+_NO_TYPE = regex(r"\b(?:virtual|explicit|friend|__\w+__|[A-Z][A-Z0-9_]{2,}(?:\([^()]*\))?)\s+")
 
 
 def result_mark(before: str) -> str:

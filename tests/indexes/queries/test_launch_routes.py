@@ -20,6 +20,26 @@ YAML = """
     CUDA: lifted_cuda
     MPS: lifted_mps
 
+- func: is_lifted(Tensor self) -> Tensor
+  dispatch:
+    CUDA: is_lifted_cuda
+
+- func: is_lifted_(Tensor(a!) self) -> Tensor(a!)
+  dispatch:
+    CUDA: is_lifted_cuda
+
+- func: doubled_lift_(Tensor(a!) self) -> Tensor(a!)
+  dispatch:
+    CUDA: doubled_lift_cuda
+
+- func: is_raised(Tensor self) -> Tensor
+  dispatch:
+    CUDA: is_raised_cuda
+
+- func: is_raised_(Tensor(a!) self) -> Tensor(a!)
+  dispatch:
+    CUDA: is_raised_cuda
+
 - func: pressed(Tensor self) -> Tensor
   dispatch:
     CUDA: pressed_cuda
@@ -52,6 +72,8 @@ template <typename func_t>
 __global__ void packed_lift_kernel(int n, func_t f) { f(n); }
 template <typename func_t>
 __global__ void scattered_lift_kernel(int n, func_t f) { f(n); }
+template <typename func_t>
+__global__ void converted_lift_kernel(int n, func_t f) { f(n); }
 #ifdef USE_ROCM
 template <typename func_t>
 __global__ void rolled_lift_kernel(int n, func_t f) { f(n); }
@@ -63,6 +85,8 @@ void launch_packed(int n, const func_t& f) { packed_lift_kernel<func_t><<<1, 1>>
 template <typename func_t>
 void launch_scattered(int n, const func_t& f) { scattered_lift_kernel<func_t><<<1, 1>>>(n, f); }
 template <typename func_t>
+void launch_converted(int n, const func_t& f) { converted_lift_kernel<func_t><<<1, 1>>>(n, f); }
+template <typename func_t>
 void lift_same_types(TensorIteratorBase& iter, const func_t& f) {
   launch_by_hand(iter.numel(), f);
   bool contiguous = iter.is_contiguous();
@@ -73,10 +97,11 @@ void lift_same_types(TensorIteratorBase& iter, const func_t& f) {
 }
 template <typename func_t>
 void lift_elements(TensorIteratorBase& iter, const func_t& f) {
-  if (!casts_while_it_lifts(iter)) {
+  bool dynamic_casting = needs_dynamic_casting<func_t>::check(iter);
+  if (!dynamic_casting) {
     return lift_same_types(iter, f);
   }
-  launch_scattered(iter.numel(), f);
+  launch_converted(iter.numel(), f);
 }
 template <char const* name>
 void press_jitted(TensorIteratorBase& iter, const std::string& f) {
@@ -92,6 +117,31 @@ void launch_pressed_string(const std::string& f, const std::string& name) {
 }
 Tensor lifted_cuda(const Tensor& self) {
   lift_elements(iter, [] GPU_LAMBDA(float a) { return a; });
+  return self;
+}
+struct IsLifted {
+  __device__ bool operator()(float a) const { return a > 0; }
+};
+Tensor is_lifted_cuda(const Tensor& self) {
+  IsLifted f;
+  lift_elements(iter, f);
+  return self;
+}
+template <typename T>
+struct Doubled {
+  __device__ T operator()(T a) const { return a + a; }
+};
+template <>
+struct Doubled<bool> {
+  __device__ bool operator()(bool a) const { return a; }
+};
+Tensor doubled_lift_cuda(const Tensor& self) {
+  Doubled<float> f;
+  lift_elements(iter, f);
+  return self;
+}
+Tensor is_raised_cuda(const Tensor& self) {
+  lift_elements<float, bool>(iter, [] GPU_LAMBDA(float a) { return a > 0; });
   return self;
 }
 static void carry_each(TensorIterator& iter) {
@@ -242,6 +292,24 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
 
 def test_a_template_usually_launches_for_contiguous_tensors_without_casts(index: Index) -> None:
     assert usual(index, "lifted", "CUDA").note == "packed_lift_kernel"
+
+
+@pytest.mark.parametrize(
+    ("operator", "kernel"),
+    [
+        ("carried.dtype", "converted_lift_kernel"),
+        ("carried_apart", "scattered_lift_kernel"),  # of a view
+        ("is_lifted", "packed_lift_kernel"),
+        ("is_lifted_", "converted_lift_kernel"),  # a bool into a tensor of another dtype
+        ("doubled_lift_", "packed_lift_kernel"),  # a bool of bools alone
+        ("is_raised", "packed_lift_kernel"),
+        ("is_raised_", "converted_lift_kernel"),
+    ],
+)
+def test_the_launched_kernel_is_for_the_tensors_of_the_route(
+    index: Index, operator: str, kernel: str
+) -> None:
+    assert usual(index, operator, "CUDA").note == kernel
 
 
 def test_a_string_that_is_compiled_is_one_route_with_its_launcher(index: Index) -> None:

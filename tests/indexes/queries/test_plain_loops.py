@@ -53,6 +53,14 @@ YAML = """
   dispatch:
     CompositeImplicitAutograd: regrouped
 
+- func: shared_out(Tensor self) -> Tensor
+  dispatch:
+    CPU: shared_out_cpu
+
+- func: shared_by_grain(Tensor self, int rows) -> Tensor
+  dispatch:
+    CPU: shared_by_grain_cpu
+
 - func: recopied(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
   dispatch:
     CompositeExplicitAutograd: recopied
@@ -216,6 +224,21 @@ Tensor regrouped(const Tensor& self) {
     return at::counted(self);
   }
   return at::first_rows(self);
+}
+Tensor shared_out_cpu(const Tensor& self) {
+  auto loop = [&](int64_t begin, int64_t end) { fold(begin, end); };
+  if (numel > 1000) {
+    at::parallel_for(0, self.numel(), 0, loop);
+  } else {
+    loop(0, self.numel());
+  }
+  return self;
+}
+Tensor shared_by_grain_cpu(const Tensor& self, int64_t rows) {
+  if (rows >= at::internal::GRAIN_SIZE) {
+    at::parallel_for(0, rows, 0, [&](int64_t begin, int64_t end) { fold(begin, end); });
+  }
+  return self;
 }
 Tensor recast(const Tensor& self, bool low) {
   if (self.is_sparse() && low) {
@@ -442,6 +465,12 @@ def test_a_composite_that_returns_its_argument_or_another_tensor(index: Index) -
     assert usual(index, "gathered", "MPS").note == "counted: no MPS kernel in this tree"
     for device in ("CPU", "MPS"):
         assert usual(index, "regrouped", device).note == "a view: computes nothing"
+
+
+@pytest.mark.parametrize("operator", ["shared_out", "shared_by_grain"])
+def test_whether_threads_share_a_loop_is_no_condition(index: Index, operator: str) -> None:
+    found = usual(index, operator)
+    assert (found.kind, found.conditions) == ("loop", ())
 
 
 @pytest.mark.parametrize("operator", ["recast", "recast_as"])
