@@ -195,7 +195,7 @@ class _Gradient(NamedTuple):
     then: str = ""
     """The Node of what makes the result of the entry's operator."""
     why: str = ""
-    """Why there is none, for one made of operators."""
+    """What is known where there is no entry, for one made of operators."""
 
 
 _YES, _NO = "differentiable", "not differentiable"

@@ -37,6 +37,7 @@ class Recorded(NamedTuple):
     then: str = ""
     """The Node of what makes the result, if that is another operator."""
     why: str = ""
+    """What is known where there is no entry."""
 
 
 _NO_FORMULA = "nothing that it calls has a formula for its result"
@@ -58,8 +59,11 @@ def of_composite(facts: Lookup, name: str, found: Sequence[Route]) -> Recorded |
         if one in entries and not _nodes(entries[one]):
             return Recorded(entries[one], False)
     known = {o: e for o, e in entries.items() if _nodes(e) and o in (carriers or entries)}
-    if not known and len(carriers or ()) == 1 and not recording.may_compute(name):
-        known = {one: entry for one in carriers or () if (entry := recording.entry(one))}
+    if not known and carriers and len(carriers) == 1 and not recording.may_compute(name):
+        (only,) = carriers
+        if (entry := recording.entry(only)) is None:
+            return Recorded(None, True, why=f"by {only}, written by hand")
+        known = {only: entry}
     via = min(known, key=lambda one: _is_of_zeros(known[one]), default="")
     last = known.get(made) if made != via else None
     return Recorded(known.get(via), True, _nodes(last)[0] if last else "")

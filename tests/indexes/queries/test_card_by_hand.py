@@ -22,10 +22,12 @@ _ENTRIES = """
   dispatch:
     CompositeExplicitAutograd: bring_
 - func: bring_twice_(Tensor(a!) self) -> Tensor(a!)
+- func: brought(Tensor(a) self) -> Tensor(a)
 """
 _KERNELS = """namespace at::native {
 Tensor& bring_(Tensor& self) { return self; }
 Tensor& bring_twice_(Tensor& self) { return at::bring_(self); }
+Tensor brought(const Tensor& self) { return at::bring_(self); }
 }
 """
 
@@ -45,10 +47,13 @@ def test_a_kernel_that_makes_a_node_differentiates(
     )
     with opened(tree_copy, cache) as index:
         (line,) = (one for one in index.card("bring_").lines if one.label == "grad")
+        (outer,) = (one for one in index.card("brought").lines if one.label == "grad")
         listed = filter(None, map(index.summary, ("bring_", "bring_twice_")))
         assert {one.differentiable for one in listed} == {bool(body)}
         hops = for_key(index.chain("bring_"), "AutogradCPU").hops
     assert line.text == text
+    assert outer.text.startswith("not") is (not body)
+    assert (outer.note == "by bring_, written by hand") is bool(body)
     shown = [one for one in hops if one.role in ("kernel", "derivative")]
     assert [(one.location.path, one.keys) for one in shown if one.location] == [
         ("torch/csrc/autograd/Manual.cpp", ("Autograd",))
