@@ -185,16 +185,16 @@ class Ends:
         loops = self._loops(known, walk.device)
         built = self.prices.given.is_built(known.definition.guard, walk.device)
         keys = {row.key for row in self.facts.kernel_rows_of(known.id)}
-        is_view = self.works.operator(walk.operator[node]) == "helps"
+        work = self.works.operator(walk.operator[node])
         switches = [e for e in edges if e.symbol.startswith(_DTYPE_SWITCH) and not e.macro]
         # A kernel for all devices reads no elements, except where it switches by their type or has
         # an accessor of them.
         read = (one.name == _ACCESSOR for one in self.facts.sites(known))
-        reads = bool(loops) and (bool(switches) or any(read))
+        reads = bool(loops) and (bool(switches) or (work == "dispatches" and any(read)))
         is_of_all = bool(keys) and keys.issubset(COMPOSITE)
         made_of_operators, reads_all = is_of_all and not reads, is_of_all and reads
         leads_on = self._leads_on(node)
-        if built is False or is_view or (made_of_operators and leads_on):
+        if built is False or work == "helps" or (made_of_operators and leads_on):
             return
         kind: RouteKind = _PLAIN.get(walk.device, "launch")
         if switched := any(call.name.startswith(_DTYPE_SWITCH) for call in calls):

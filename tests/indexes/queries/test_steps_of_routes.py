@@ -62,6 +62,8 @@ YAML = f"""
 
 - func: tabled_rows(Tensor(a!) self) -> Tensor(a!)
 
+- func: validate_rows(Tensor self) -> ()
+
 - func: rows_backward(Tensor grad) -> (Tensor, Tensor)
   dispatch:
     CPU: rows_backward_cpu
@@ -151,6 +153,11 @@ Tensor& tabled_rows(Tensor& self) {{
   auto table = self.accessor<int64_t, 2>();
   for (int64_t i = 0; i < 8; ++i) table[0][i] = 1;
   return self.copy_(at::halved(self));
+}}
+void validate_rows(const Tensor& self) {{
+  auto table = self.accessor<int64_t, 2>();
+  for (int64_t i = 0; i < 8; ++i) TORCH_CHECK(table[0][i] > 0 && is_odd(table[0][i]), "no row");
+  for (int64_t i = 0; i < 8; ++i) count += table[0][i];
 }}
 static void of_inputs(const Tensor& grad) {{
   at::parallel_for(0, 16, 0, [&](int64_t a, int64_t b) {{}});
@@ -310,3 +317,8 @@ def test_what_one_macro_launches_may_be_in_different_branches(index: Index) -> N
     assert passes_both(one, other, "CUDA", ())
     one, other = one._replace(macro="CASE"), other._replace(macro="CASE")
     assert not passes_both(one, other, "CUDA", ())
+
+
+def test_what_only_checks_the_elements_computes_nothing(index: Index) -> None:
+    found = usual(index, "validate_rows")
+    assert (found.kind, found.note) == ("none", "computes nothing")
