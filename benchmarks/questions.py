@@ -31,6 +31,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from subprocess import CalledProcessError
 from typing import NamedTuple
 
 from benchmarks.commits import Commit, FileDiff, diff, git
@@ -125,7 +126,10 @@ def question(root: Path, commit: Commit, classes: Sequence[str] = CLASSES) -> Ca
     none; None where it is of no such class."""
     if _LEFT_OUT.search(commit.title) or len(commit.sources) > _MOST:
         return None
-    files = diff(root, commit)
+    try:
+        files = diff(root, commit)
+    except CalledProcessError:  # a partial clone lacks large files
+        return None
     kind = _class(commit, files)
     if kind not in classes:
         return None
