@@ -177,9 +177,16 @@ class Missing:
         return "possible" if found.stated or found.having[0].endswith("CPU") else None
 
     def _is_called(self, name: str) -> bool:
-        """Whether users call it, by PyTorch's list of functions outside its API."""
-        names = (path for op in self.subjects[name] for path in self._tree.names(op))
-        return is_public(name) and self._tree.ignored.isdisjoint(names)
+        """Whether users call it, by PyTorch's list of functions that no subclass overrides: those
+        outside its API, and those that take no tensor, which can't be overridden."""
+        ops = self.subjects[name]
+        names = (path for op in ops for path in self._tree.names(op))
+        return is_public(name) and (
+            self._tree.ignored.isdisjoint(names) or any(map(self._takes_no_tensor, ops))
+        )
+
+    def _takes_no_tensor(self, op: str) -> bool:
+        return all(one.base_type != "Tensor" for one in self._tree.schemas[op].arguments)
 
     def _is_tested(self, key: KernelKey) -> bool:
         """Whether operator tests run on a backend; meta tensors count if a layout has them."""

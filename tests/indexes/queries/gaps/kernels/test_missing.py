@@ -93,6 +93,22 @@ def test_what_nobody_calls_and_nothing_is_made_of_is_only_possible(
     )
 
 
+def test_a_function_that_takes_no_tensor_is_public_though_no_subclass_overrides_it(
+    tree_copy: Path, cache: Path
+) -> None:
+    write_operators(tree_copy)
+    write_tests(tree_copy)
+    entry = "\n- func: {}({}) -> Tensor\n  dispatch:\n    CPU, CUDA: {}_kernel\n"
+    row = "\n\ndef get_ignored_functions():\n    return {torch.made, torch.vendors}\n\n\n@x\n"
+    entries = entry.format("made", "int n", "made") + entry.format("vendors", "Tensor x", "x")
+    append(tree_copy, {YAML: entries})
+    write(tree_copy, {"torch/overrides.py": row})
+    with opened(tree_copy, cache) as index:
+        found = kernels(find_gaps(index, GapFilter(("kernel",), key="MPS")))
+    assert "MPS/made" in found
+    assert "MPS/vendors" not in found
+
+
 def test_counts_by_key_are_those_of_the_gaps(answer: GapList) -> None:
     gaps = kernels(answer).values()
     assert {"MPS", "CUDA"} <= {one.key for one in answer.keys}
