@@ -182,8 +182,13 @@ def _python_names(steps: Sequence[Step]) -> dict[str, list[str]]:
 
 def _changed_paths(steps: Sequence[Step]) -> list[str]:
     starts = (s.location.path for s in steps if s.parent is None and s.location)
-    sources = (p for p in starts if not p.endswith(".yaml") and not is_test_file(p))
+    sources = (p for p in starts if not (p.endswith(".yaml") or is_test_file(p) or _in_docs(p)))
     return list(dict.fromkeys(sources))[:_NAMES]
+
+
+def _in_docs(path: str) -> bool:
+    """Whether it is of the documentation, which no test is named after: conf.py."""
+    return path.startswith("docs/")
 
 
 class _Commands:

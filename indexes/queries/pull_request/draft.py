@@ -50,6 +50,7 @@ def draft(
     commands = Guides(source).commands_for(paths)
     lint = [PullStep("lint", one.location, one.text) for one in commands if one.purpose == "lint"]
     docs = any(one.purpose == "docs" for one in commands)
+    own = next((one.name for one in named if not one.by_itself), "")
     return PullRequest(
         index.info,
         against.words,
@@ -69,7 +70,7 @@ def draft(
         reviewers.for_change(paths),
         issues,
         around.workflows(paths, named),
-        around.steps(branch.name, lint, docs, len(commits) > 1),
+        around.steps(branch.name, lint, docs, len(commits) > 1, own),
         _missing(against, labels, reviewers),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from indexes.model.vocabulary import Location
@@ -111,16 +112,22 @@ class Around:
     # -------------------------------------------------------------------------- steps
 
     def steps(
-        self, branch: str, lint: Sequence[PullStep], docs: bool, stack: bool
+        self, branch: str, lint: Sequence[PullStep], docs: bool, stack: bool, label: str
     ) -> tuple[PullStep, ...]:
-        """From the fork to the merge. ``stack``: the branch has several commits."""
+        """From the fork to the merge. ``stack``: the branch has several commits; ``label``: what
+        its author has to add."""
         kinds = {"", *(("docs",) if docs else ()), *(("stack",) if stack else ())}
         before = self._steps_for(_BEFORE, kinds)
         new = branch in ("", "main", "master", "viable/strict")
         name = "my-change" if new else branch
         own = [PullStep("make a branch", None, f"git checkout -b {name}")] if new else []
         push = PullStep("push the branch to your fork", None, f"git push -u origin {name}")
-        return (*before, *own, *lint, push, *self._steps_for(_AFTER, kinds))
+        after = (_with_label(one, label) for one in self._steps_for(_AFTER, kinds))
+        return (*before, *own, *lint, *self._commit(), push, *after)
+
+    def _commit(self) -> Iterator[PullStep]:
+        if self._source.info.dirty:
+            yield PullStep("commit it, with `git add` for new files first", None, "git commit -a")
 
     def _steps_for(self, table: Sequence[_ProjectStep], kinds: set[str]) -> Iterator[PullStep]:
         for one in table:
@@ -165,6 +172,12 @@ class Around:
                 yield path, found
 
     # -------------------------------------------------------------------------- files
+
+
+def _with_label(step: PullStep, label: str) -> PullStep:
+    """The comment that adds a label, with the one to add for the tree's example."""
+    example = re.match(r"(@pytorchbot label) ", step.command)
+    return replace(step, command=f'{example[1]} "{label or "LABEL"}"') if example else step
 
 
 def _asked_for(found: Sequence[tuple[str, WorkflowFile]], words: set[str]) -> dict[str, str]:

@@ -318,3 +318,15 @@ def test_what_changes_in_an_opinfo_or_its_inputs_is_tested_by_what_is_made_from_
     assert (first.path, first.tier) == ("test/test_ops.py", "now")
     assert first.reason == f"made from OpInfos that change: {name}"
     assert f"_{name}_cpu" in first.command
+
+
+def test_no_test_is_named_after_the_settings_of_the_documentation(
+    repository: Path, answer: Answer
+) -> None:
+    files = {"docs/source/conf.py": "left_out = [1]\n", "test/test_docs.py": "def test_x(): ...\n"}
+    write(repository, files)
+    commit(repository, "Settings")
+    edit(repository, "docs/source/conf.py", "[1]", "[]")
+    found = answer()
+    assert [change.location.path for change in found.changes] == ["docs/source/conf.py"]
+    assert found.impact.tests == ()

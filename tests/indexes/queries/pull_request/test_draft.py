@@ -22,7 +22,8 @@ FILES = {
     '"ciflow/mps":\n- "**/mps/**"\n',
     ".github/label_to_label.yml": '- any:\n  - "module: cpu"\n  then:\n  - "oncall: cpu"\n'
     '- all:\n  - "oncall: cpu"\n  - "x"\n  then:\n  - "never"\n',
-    ".github/scripts/label_utils.py": 'T = "This PR needs a `release notes:` label"\n',
+    ".github/scripts/label_utils.py": 'T = "This PR needs a `release notes:` label"\n'
+    '# or `@pytorchbot label "topic: x"`\n',
     ".github/workflows/pull.yml": "name: pull\non:\n  pull_request:\n    branches-ignore:\n"
     "      - x\n\njobs:\n  a:\n    x: 1\n\n  b-c:\n    y: 2\n",
     ".github/workflows/docs.yml": "name: Docs\non:\n  pull_request:\n    paths:\n"
@@ -139,9 +140,13 @@ def test_steps_with_the_lines_of_the_tree(root: Path, ask: Draft) -> None:
     assert [(str(one.location), one.command) for one in ask().steps] == [
         ("CONTRIBUTING.md:1", ""),
         ("CONTRIBUTING.md:4", "git clone git@github.com:<YOU>/p.git"),
+        ("None", "git commit -a"),
         ("None", "git push -u origin mine"),
+        (".github/scripts/label_utils.py:2", '@pytorchbot label "release notes: nn_frontend"'),
         ("CONTRIBUTING.md:6", "@pytorchmergebot merge"),
     ]
+    commit(root, "Fix it")
+    assert "git commit -a" not in [one.command for one in ask().steps]
     git(root, "checkout", "-q", "--detach")
     assert "git checkout -b my-change" in [one.command for one in ask().steps]
 
