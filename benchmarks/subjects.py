@@ -3,7 +3,8 @@
 Read is the title, with its first line of the body where it was cut there (``...``); the first
 paragraph of the body only where the title names nothing. A word of them is an operator asked for
 if the parent's native_functions.yaml has it and the diff changes what is its own: its entry, a
-function or a test called after it, a registration or definition of it, or a file called after it.
+function or a test called after it, a registration or definition of it, or a file called after it;
+the last does not suffice in the body, whose plain words ("all") files may have in their names.
 Of a word that is written as a name (``torch.min``, ``conv[12]d``, ``max_pool``, with backticks, in
 a list with others) it suffices that the changed lines have it too; a pattern (``empty*``) is none.
 Words side by side that make the name of one operator are that one (``batch norm``), and case says
@@ -18,10 +19,10 @@ No operator asked for is
   is an argument's name in the signature of another operator that the title names.
 
 Of docs and Python the classes and functions of Python that the title names (``triplet margin
-loss``) and whose lines change come first, then the changed files that it names. Where no operator
-is named, a function of several words in C++ counts that the title names and a changed source
-defines. A message without any of these says no subject: what its author knew is not to be had, and
-what the diff changes is the answer, not the question.
+loss``, ``_ConvNd.reset_parameters``) and whose lines change come first, then the changed files that
+it names. Where no operator is named, a function of several words in C++ counts that the title names
+and a changed source defines. A message without any of these says no subject: what its author knew
+is not to be had, and what the diff changes is the answer, not the question.
 """
 
 from __future__ import annotations
@@ -40,9 +41,9 @@ _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+\w*")
 """A word of a file's name."""
 _MARKED = re.compile(
     r"\b(?:torch|Tensor|tensor|aten|F|functional|linalg|special|fft)\.([a-z_]\w*)"
-    r"|(?<=[`'\":])([a-z_]\w*)|(?<![\w.])([a-z]\w*)(?=\()|\b([a-z]+(?:_\w*|\d\w*))"
+    r"|(?<=[`:])([a-z_]\w*)|(?<![\w.])([a-z]\w*)(?=\()|\b([a-z]+(?:_\w*|\d\w*))"
 )
-"""Words that are written as a name."""
+"""Words that are written as a name; what stands in plain quotes is a value, as ``'max'``."""
 _SPACED = re.compile(r"\b([a-z]+)\.([a-z_]\w*)")
 """An operator of a namespace, as Python writes it: ``linalg.norm``."""
 _LISTED = re.compile(r"\w+(?:(?:,? and |, ?|/)\w+)+")
@@ -69,6 +70,8 @@ _DEFINES = re.compile(
 _HEADED = re.compile(r"\s*(?:class |def |(?:\w+ = )?_?add_docstr\w*\((?:[\w.]*\.|[\"'])?)(\w+)")
 """What a heading is of: a class, a function, or the name that a docstring is added to."""
 _FUNCTION = re.compile(r"([a-z_]\w*)\(")
+_METHOD = re.compile(r"\b(_*[A-Z]\w+)\.([a-z_]\w*)")
+"""A method with its class."""
 _TAIL = re.compile(r"(_(cpu|cuda|kernel|impl|out|backward|template|stub|sparse|quantized|mps))+_?$")
 _BLOCK = re.compile(r"(?m)^- (?:name|func): (\w+)")
 
@@ -137,7 +140,7 @@ class _Words:
         marked = {self._base("".join(groups)) for groups in _MARKED.findall(plain)}
         for some in _LISTED.findall(plain):
             marked |= self._listed(some)
-        found = [word for word in said if self._is_own(word)]
+        found = [w for w in said if (w in self._own if only_own else self._is_own(w))]
         if not only_own:
             found = [w for w in said if w in found or (w in marked and w in self._there)]
         no_subjects = self._no_subjects(text, plain, found)
@@ -254,7 +257,13 @@ def _python_names(title: str, headings: Sequence[str]) -> set[str]:
     words = " ".join(re.findall(r"\w+", title.lower()))
     spoken = {name: " ".join(_PART.findall(name)).lower() for name in changed}
     said = {name for name, text in spoken.items() if " " in text and f" {text} " in f" {words} "}
-    return (changed & set(re.findall(r"\w{3,}", title))) | {one for one in said if one[0].isupper()}
+    named = changed & set(re.findall(r"\w{3,}", title))
+    classes = {method: one for one, method in _METHOD.findall(title)}
+    asked = {
+        f"{classes[name]}.{name}" if name in classes else name
+        for name in named - {*classes.values()}
+    }
+    return asked | {one for one in said if one[0].isupper()}
 
 
 def _files_named(title: str, commit: Commit) -> set[str]:
