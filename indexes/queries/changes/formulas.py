@@ -22,7 +22,7 @@ from indexes.queries.changes.related import computed
 from indexes.queries.contribution.helpers import definitions_at
 from indexes.queries.contribution.operator_places import formula_files
 from indexes.queries.gaps.tree import Tree
-from indexes.readers.python.operator_lists import ListRow, read_operator_lists
+from indexes.readers.python.operator_lists import OperatorList, read_operator_lists
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 _GENERATORS = "tools/autograd/gen_%.py"
@@ -34,6 +34,8 @@ _MOST_BELOW = 4
 _FEW_USERS = 2
 """Files that call a helper of one gradient."""
 _UNKNOWN = regex(r"not_implemented\(")
+_WITHOUT, _COMPLETE = "DONT_REQUIRE", "IMPLEMENTED"
+_TABLE = regex(rf"\w*(?:{_WITHOUT}|{_COMPLETE})\w*(?::[^=]*)? = ")
 _CALL = regex(r"(?<![\w.])([a-z_]\w*)\(")
 
 
@@ -107,6 +109,7 @@ class _NewFormula:
             yield ChangeStep("edit", found.location, f"{found.name} is called there")
             if place := self._declared(found):
                 yield ChangeStep("read", place, f"{found.name} is declared here")
+        yield from self._lists()
         for op in self._helping():
             yield from computed(self.tree, op)
         called = {name for one in formulas for name in _CALL.findall(one.text)}
@@ -295,32 +298,37 @@ class _NewFormula:
 
     def _lists(self) -> Iterator[ChangeStep]:
         """Operator lists in the generators: to leave those without derivative, and perhaps to join
-        the model's."""
+        the model's, or the one of all whose gradient is complete."""
         theirs = {self.tree.natives[self.model.op].name} if self.model else set()
-        for path in self.tree.paths(_GENERATORS):
-            rows = self._rows(path, {self.name, *theirs})
-            mine = {table for table, row in rows if row.name == self.name}
-            for table, row in rows:
-                name, place = row.name, Location(path, row.line)
-                if name == self.name and "DONT_REQUIRE" in table and self.mode is REVERSE:
-                    alone = self.tree.line(place).partition("#")[0].strip(" ,")[1:-1] == name
-                    code = removed(self.tree, place) if alone else ()
-                    what = f"remove {name} from {table}"
-                    yield ChangeStep("remove", place, what, code, "it has a derivative from now on")
-                elif name in theirs and table not in mine and self._may_join(table):
-                    what = f"add {self.name} to {table}, if its gradient is right for that"
-                    yield ChangeStep("edit", place, what, (), f"{name} is in it", place)
+        for path in self.tree.paths(_GENERATORS) if self.mode is REVERSE else ():
+            found = self._tables(path)
+            for one in found:
+                own = next((row for row in one.rows if row.name == self.name), None)
+                like = next((row for row in one.rows if row.name in theirs), None)
+                if own and _WITHOUT in one.title:
+                    yield self._removed(one.title, Location(path, own.line))
+                elif not own and _COMPLETE in one.title and (like or one == max(found, key=_size)):
+                    line, why = (like.line, f"{like.name} is in it") if like else (one.end_line, "")
+                    what = f"add {self.name} to {one.title}, if its gradient is right for that"
+                    what = what if like else f"Does {one.title} still lack {self.name} rightly?"
+                    place = Location(path, line)
+                    yield ChangeStep("edit" if like else "read", place, what, (), why, place)
 
-    def _rows(self, path: str, names: set[str]) -> list[tuple[str, ListRow]]:
-        """The rows of lists of a module that have one of some names, each with its list."""
+    def _removed(self, table: str, place: Location) -> ChangeStep:
+        alone = self.tree.line(place).partition("#")[0].strip(" ,")[1:-1] == self.name
+        code = removed(self.tree, place) if alone else ()
+        what = f"remove {self.name} from {table}"
+        return ChangeStep("remove", place, what, code, "it has a derivative from now on")
+
+    def _tables(self, path: str) -> list[OperatorList]:
+        """The lists of a module that say which operators have derivatives."""
         text = self.tree.text(path)
-        marks = regex(rf"[\"'](?:{'|'.join(names)})[\"']")
-        lines = [n for n, line in enumerate(text.splitlines(), 1) if marks.search(line)]
-        found = read_operator_lists(text, path, lines) if lines else []
-        return [(one.title, row) for one in found for row in one.rows if row.name in names]
+        lines = [n for n, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
+        return read_operator_lists(text, path, lines) if lines else []
 
-    def _may_join(self, table: str) -> bool:
-        return self.mode is REVERSE and "IMPLEMENTED" in table
+
+def _size(table: OperatorList) -> int:
+    return len(table.rows) if _COMPLETE in table.title else 0
 
 
 def _all(entry: DerivativeEntry) -> list[Formula]:

@@ -26,6 +26,7 @@ _VARIANT = regex(r"\s*-\s+NAME:\s*(\w+)\s*")
 """A shader that is made from another with parameters."""
 _VULKAN = "/native/vulkan/"
 _MOST = 12
+_MOST_SHADERS = 4
 _MOST_CALLS = 4
 _SHAPE = "of the same shape as {}: a fix of one may apply to all"
 _NAME = "of the same name as {}: what is declared or runs elsewhere"
@@ -65,12 +66,15 @@ def shader_math(corpus: Corpus, steps: Sequence[Step]) -> Iterator[Step]:
 
 
 def shaders(source: Source, steps: Sequence[Step]) -> Iterator[Step]:
-    """The Vulkan shaders that kernels and their helpers run by name."""
+    """The Vulkan shaders that kernels and their helpers run by name; of a kernel that runs none
+    itself the first ones of its file: an object that it makes runs them."""
     running = (one for one in steps if one.role in ("kernel", "helper"))
     for step in (one for one in running if _VULKAN in one.location.path):
         where = step.location
-        lines = source.text(where.path).splitlines()[where.line - 1 : where.end_line]
-        for name in shaders_run("\n".join(lines)):
+        lines = source.text(where.path).splitlines()
+        own = shaders_run("\n".join(lines[where.line - 1 : where.end_line]))
+        rest = shaders_run("\n".join(lines))[:_MOST_SHADERS] if step.role == "kernel" else ()
+        for name in own or rest:
             if place := shader_at(source, where.path, name):
                 rule = f"{step.symbol} runs it"
                 yield Step("helper", PurePosixPath(place.path).name, place, rule)

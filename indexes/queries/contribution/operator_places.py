@@ -193,8 +193,7 @@ class OperatorPlaces:
         native = self._index.native(overload)
         public = names_of(native, self._index.facts.python) if native else ()
         for row in test_rows(self._corpus, overload.partition(".")[0], public):
-            rule = f"names {row.word} on {_lines(row.lines)}: inputs of its tests"
-            yield Step("test_rows", PurePosixPath(row.location.path).name, row.location, rule)
+            yield row.step
 
     def _related_opinfos(self, overload: str) -> Iterator[Step]:
         """For an operator without OpInfo: those of operators that need it, else the file for a new

@@ -26,6 +26,7 @@ from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.python_siblings import calling
 from indexes.queries.contribution.reviewers import Review, Reviewers
 from indexes.queries.contribution.steps import Step, by_interest, each_place, first_of_files
+from indexes.queries.contribution.test_rows import class_rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
@@ -194,6 +195,8 @@ class Contributions:
             around += [
                 Step("caller", *one) for one in calling(self._index, self._corpus, match.text)
             ]
+        if any(step.role == "class" for step in own):
+            around += [row.step for row in class_rows(self._corpus, last)]
         listed = listed or [*self._unlisted(match.text, own)]
         return [*own, *listed, *around, *tables]
 

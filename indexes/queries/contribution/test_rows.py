@@ -9,6 +9,7 @@ from pathlib import PurePosixPath
 from typing import NamedTuple
 
 from indexes.model.vocabulary import Location
+from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
 
 _FOLDER = "torch/testing/"
@@ -16,6 +17,9 @@ _CXX_TESTS = "/ATen/test/"
 _MOST_CXX = 3
 _FEWEST_LETTERS = 2
 _MOST_MAKERS = 8
+_CLASS_ROW = r"(?:Info\(\s*|constructor=lambda[^:\n]*:\s*|[\"'])(?:\w+\.)*{}\b"
+_MOST_TABLES = 2
+"""Tables with a class."""
 
 
 class InputRow(NamedTuple):
@@ -24,6 +28,12 @@ class InputRow(NamedTuple):
     location: Location
     word: str
     lines: int
+
+    @property
+    def step(self) -> Step:
+        count = "one line" if self.lines == 1 else f"{self.lines} lines"
+        rule = f"names {self.word} on {count}: inputs of its tests"
+        return Step("test_rows", PurePosixPath(self.location.path).name, self.location, rule)
 
 
 def test_rows(corpus: Corpus, name: str, public: Iterable[str]) -> Iterator[InputRow]:
@@ -37,6 +47,19 @@ def test_rows(corpus: Corpus, name: str, public: Iterable[str]) -> Iterator[Inpu
         if found := list(pattern.finditer(text)):
             line = text.count(b"\n", 0, found[0].start()) + 1
             yield InputRow(Location(path, line), found[0][2].decode(), len(found))
+
+
+def class_rows(corpus: Corpus, name: str) -> list[InputRow]:
+    """The test library files with most rows of a class: a ModuleInfo, or its name or constructor
+    in an older table."""
+    row = re.compile(_CLASS_ROW.format(re.escape(name)).encode())
+    found: list[InputRow] = []
+    for path in corpus.files_with(name, "python", lambda one: one.startswith(_FOLDER)):
+        text = corpus.text(path)
+        if lines := list(row.finditer(text)):
+            where = Location(path, text.count(b"\n", 0, lines[0].start()) + 1)
+            found.append(InputRow(where, name, len(lines)))
+    return sorted(found, key=lambda one: -one.lines)[:_MOST_TABLES]
 
 
 def makers_of(corpus: Corpus, path: str) -> Iterator[Location]:

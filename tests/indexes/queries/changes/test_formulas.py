@@ -6,7 +6,7 @@ from pathlib import Path
 
 from indexes.queries.changes.formula_tests import FORWARD, flag_edits, flags_of
 from indexes.queries.changes.planning import Changes
-from tests.indexing import append, opened
+from tests.indexing import append, opened, write
 from tests.tree_marks import YAML
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
@@ -170,3 +170,20 @@ def test_the_gradient_of_a_composite_is_where_what_it_calls_has_one(
         ("read", "HelperOfIt.cpp"),
         ("read", "Whole.cpp"),
     ]
+
+
+def test_the_list_of_complete_gradients_that_lacks_one_is_read(
+    tree_copy: Path, cache: Path
+) -> None:
+    path = "tools/autograd/gen_variable_type.py"
+    lists = (
+        'DONT_REQUIRE_DERIVATIVE = {"ones_like", "zeros_like", "empty_like"}\n'
+        'GRADIENT_IMPLEMENTED_FOR_COMPLEX = {\n    "mul", "sum",\n    "cat", "add",\n}\n'
+        'GRADIENT_IMPLEMENTED_FOR_SPARSE = {"mul", "sum", "cat"}\n'
+    )
+    write(tree_copy, {path: lists})
+    with opened(tree_copy, cache) as index:
+        plans = [Changes(index).of_op(name, "derivative") for name in ("relu", "add")]
+    found = [[str(s.location) for s in plan.steps if s.location.path == path] for plan in plans]
+    assert all(plan.there for plan in plans)
+    assert found == [[f"{path}:5"], []]

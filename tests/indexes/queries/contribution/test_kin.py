@@ -46,6 +46,15 @@ def test_a_shader_may_be_run_by_a_helper_and_by_the_older_macro() -> None:
     assert (found.location, found.rule) == (Location(shader, 1), "product runs it")
 
 
+def test_a_kernel_that_runs_no_shader_itself_makes_what_runs_those_of_its_file() -> None:
+    vulkan = "aten/src/ATen/native/vulkan"
+    text = "void run() {\n  run(VK_KERNEL(conv2d));\n}\nTensor convolution() {\n  run();\n}\n"
+    source = SimpleNamespace(text=lambda path: text, holds=lambda path: True)
+    for role, found in (("kernel", [f"{vulkan}/glsl/conv2d.glsl"]), ("helper", [])):
+        step = Step(role, "convolution", Location(f"{vulkan}/ops/Convolution.cpp", 4, 6), "")
+        assert [s.location.path for s in shaders(cast(Source, source), [step])] == found
+
+
 def test_loops_for_the_cpu_call_the_functions_of_vectors_once_of_each_file() -> None:
     places = [("aten/src/ATen/cpu/vec/vec_b.h", 3), ("aten/src/ATen/cpu/vec/vec_b.h", 9)]
     places += [("aten/src/ATen/cpu/vec/vec_a.h", 5), ("aten/src/ATen/native/cpu/Loops.h", 1)]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import cast
 
-from indexes.queries.contribution.test_rows import cxx_tests, makers_of
+from indexes.queries.contribution.test_rows import class_rows, cxx_tests, makers_of
 from indexes.queries.contribution.test_rows import test_rows as rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.index import Index
@@ -34,6 +35,24 @@ def test_the_first_row_of_each_file_of_the_librarys_tests(tree_index: Index) -> 
     } == {4}
     assert list(rows(corpus, "absent", ["torch."])) == []
     assert {one.word for one in rows(corpus, "maxpool2d", [])} == {"MaxPool2d"}
+
+
+def test_the_tables_that_name_a_class_most() -> None:
+    rows = b"# Fold\ndict(constructor=lambda: nn.Fold(2))\n'Fold'\n"
+    texts = {
+        "torch/testing/_internal/common_nn.py": rows,
+        "torch/testing/_internal/common_modules.py": b"ModuleInfo(torch.nn.Fold,\nUnfold\n",
+        "torch/testing/_internal/common_more.py": b"nn.Fold(2)\nnn.Fold(3)\nnn.Fold(4)\n",
+        "test/test_nn.py": b"Fold\n" * 9,
+    }
+
+    def files_with(_name: str, _group: str, fits: Callable[[str], bool]) -> list[str]:
+        return [path for path in texts if fits(path)]
+
+    corpus = cast(Corpus, SimpleNamespace(text=texts.__getitem__, files_with=files_with))
+    found = [(str(row.location), row.lines) for row in class_rows(corpus, "Fold")]
+    first, second, *_ = texts
+    assert found == [(f"{first}:2", 2), (f"{second}:1", 1)]
 
 
 def test_tests_in_cxx_that_call_a_function_most() -> None:
