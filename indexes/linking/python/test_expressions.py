@@ -140,8 +140,18 @@ def _distinct(terms: list[str], name: str, good: set[str]) -> str:
         part = "_".join(words[-count:])
         part = part if count == len(words) else f"_{part}"
         if _selects(terms, part) and part not in terms and not _part_of_any(part, good):
-            return part
+            return _without_ending(terms, part, good)
     return ""
+
+
+def _without_ending(terms: list[str], part: str, good: set[str]) -> str:
+    """The part without what follows an OpInfo's name, if that is enough: ``_log_softmax`` says as
+    much as each name of its tests."""
+    stems = {one.rpartition("_")[0].lower() for one in terms}
+    ends = [at for at, sign in enumerate(part) if sign == "_" and at > 0]
+    shorter = (part[:at] for at in ends if part[at - 1] != "_")
+    fits = (one for one in shorter if any(stem in one.lower()[1:] for stem in stems))
+    return next((one for one in fits if not _part_of_any(one, good)), part)
 
 
 def _part_of_any(part: str, names: set[str]) -> bool:

@@ -224,9 +224,13 @@ class OperatorPlaces:
         there = {step.location.path for step in own}
         first = {op.partition(".")[0].rstrip("_"): op for op in reversed(operators)}
         for op in islice(reversed(first.values()), _MAX_AROUND):
-            for step in _own_steps(self._walk(op)[0]):
+            steps = [*_own_steps(self._walk(op)[0])]
+            by_formula = _is_in_formula(steps, own)
+            roles = ("derivative",) if by_formula else _COMPUTING
+            for step in steps:
                 is_docs = step.role == "docs" and step.location.path.endswith(".py")
-                if (step.role in _COMPUTING or is_docs) and step.location.path not in there:
+                wanted = step.role in roles or (is_docs and not by_formula)
+                if wanted and step.location.path not in there:
                     there.add(step.location.path)
                     rule = f"{step.role} of {op}, which leads here"
                     yield replace(step, role="around", rule=rule)
@@ -310,6 +314,12 @@ def formula_files(index: Index) -> list[str]:
 
 def _at(steps: Iterable[Step], *roles: str) -> list[Location]:
     return [step.location for step in steps if step.role in roles]
+
+
+def _is_in_formula(steps: Iterable[Step], own: Sequence[Step]) -> bool:
+    """Whether an operator leads to some places by its formulas: its kernels compute another
+    thing."""
+    return any(s.role == "formula_function" and s.location in _at(own, "function") for s in steps)
 
 
 def _passes_on(schema: str) -> bool:

@@ -37,7 +37,7 @@ def _native(index: Index, name: str) -> NativeFunction:
         (
             "sin",
             ["test_out", "test_out_warning", "test_numerics"],
-            "_sin_cpu and not _name_sin_cpu and not _masked_sin_cpu and not test_references",
+            "_sin_cpu and not _name_sin and not _masked_sin and not test_references",
         ),
         (
             "relu",

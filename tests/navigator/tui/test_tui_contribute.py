@@ -48,9 +48,7 @@ async def test_a_command_and_the_checklist_are_copied(sit: Sit) -> None:
         while "pytest test/test_ops.py" not in (places.current.name if places.current else ""):
             await person.presses("down")
         await person.presses("C")
-        expression = (
-            "_sin_cpu and not _name_sin_cpu and not _masked_sin_cpu and not test_references"
-        )
+        expression = "_sin_cpu and not _name_sin and not _masked_sin and not test_references"
         command = f"pytest test/test_ops.py -k '{expression}'"
         await person.until(lambda: person.app.context.copied == command, command)
         await person.presses("m")

@@ -89,6 +89,13 @@ def test_parameters_stand_between_an_opinfo_and_the_device(
     assert _selected(found.arguments[1], universe) == names
 
 
+def test_one_word_leaves_out_all_tests_of_another_opinfo() -> None:
+    tests = [(Made("test_out", ending), "add") for ending in (None, "layout")]
+    others = [(test, "scatter_add") for test, _ in tests]
+    found = opinfo_expression(tests, others, ())
+    assert found.arguments == ("-k", "(_add_cpu or _add_layout) and not _scatter_add")
+
+
 def test_tests_with_values_that_only_a_run_tells_are_taken_out() -> None:
     found = opinfo_expression(_made(("sin",)), (), (), unknown=["test_refs", "test_out"])
     assert found.arguments == ("-k", "_sin_cpu and not test_refs")

@@ -163,6 +163,17 @@ def test_where_functions_of_formulas_stand(contributions: Contributions) -> None
     assert "torch/csrc/autograd/FunctionsManual.h" in files
 
 
+def test_a_function_of_formulas_leads_to_these_and_to_no_kernel(
+    contributions: Contributions,
+) -> None:
+    found = contributions.of("maybe_multiply", histories=0)
+    assert found.files == (
+        "torch/csrc/autograd/FunctionsManual.cpp",
+        "tools/autograd/derivatives.yaml",
+        "torch/csrc/autograd/FunctionsManual.h",
+    )
+
+
 def test_a_python_name_has_its_own_place_first_and_the_tests_that_name_it(
     contributions: Contributions,
 ) -> None:
