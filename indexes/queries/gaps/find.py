@@ -51,7 +51,8 @@ def find_gaps(
         gaps = [] if lacks else _of_kind(tree, kind)
         fitting = [gap for gap in map(add, gaps) if fits(gap, wanted)]
         count, possible = len(fitting), _possible(fitting)
-        counts.append(KindCount(kind.name, kind.difficulty, kind.title, count, lacks, possible))
+        level = _level(fitting) or kind.difficulty
+        counts.append(KindCount(kind.name, level, kind.title, count, lacks, possible))
         found += fitting
     keys = _key_counts(found, untold, wanted)
     return GapList(index.info, tuple(counts), tuple(sorted(found, key=_order)), tuple(keys))
@@ -65,6 +66,12 @@ def _named(tree: Tree, unknown: Mapping[str, str], name: str) -> list[tuple[str,
 
 def _is_asked(kind: str, wanted: GapFilter) -> bool:
     return kind in (wanted.kinds or _USUAL)
+
+
+def _level(gaps: Iterable[Gap]) -> Difficulty | None:
+    """The difficulty of all gaps, if it is the same."""
+    levels = {gap.difficulty for gap in gaps}
+    return levels.pop() if len(levels) == 1 else None
 
 
 def _possible(gaps: Iterable[Gap]) -> int:

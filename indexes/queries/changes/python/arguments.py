@@ -32,16 +32,35 @@ def docstring(tree: Tree, change: Change) -> Parts:
     if missing and entries:
         step = _added(tree, head, missing[1].split(", "), change.why)
         return Parts((step, ChangeStep("read", head, "See its signature.")))
+    documented = _documented(tree, head)
     steps = [
-        ChangeStep("edit", one, "Make it match the signature.", why=change.why) for one in entries
+        ChangeStep(
+            "edit", one, "Make it match the signature.", _renamed(tree, one, documented), change.why
+        )
+        for one in entries
     ]
     return Parts((*steps, ChangeStep("read", head, "See its signature.")))
 
 
+def _documented(tree: Tree, head: Location) -> ArgumentDocs:
+    remarks = tree.remarks("arguments")
+    return next(load(text, ArgumentDocs) for place, _, text in remarks if place == head)
+
+
+def _renamed(tree: Tree, entry: Location, one: ArgumentDocs) -> tuple[str, ...]:
+    """The entry of the only unknown name with the only parameter that none documents, if any."""
+    unknown = [name for name in one.said if name not in one.parameters]
+    missing = [name for name in one.parameters if name not in one.said]
+    if len(unknown) != 1 or len(missing) != 1 or one.lines.get(unknown[0]) != entry.line:
+        return ()
+    word = rf"\b{re.escape(unknown[0])}\b(?=\s*[:(])"
+    line, count = re.subn(word, missing[0], tree.line(entry), count=1)
+    return edited(tree, entry.path, [Edit(entry.line, entry.line, (line,))]) if count else ()
+
+
 def _added(tree: Tree, head: Location, names: list[str], why: str) -> ChangeStep:
     """The missing entries in signature order, each behind the previous one."""
-    remarks = tree.remarks("arguments")
-    documented = next(load(text, ArgumentDocs) for place, _, text in remarks if place == head)
+    documented = _documented(tree, head)
     first, path = min(documented.lines.values()), head.path
     indent = margin(tree.line(Location(path, first)))
     added: dict[int, list[str]] = {}

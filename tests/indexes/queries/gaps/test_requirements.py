@@ -46,9 +46,10 @@ def test_what_each_means_leaves_out(answer: GapList, grown: Index) -> None:
     kernel = next(gap for gap in answer.gaps if gap.id == "kernel/MPS/lonely")
     assert kernel.needs == ("build", "mac")
     assert [has for has in MEANS if is_for(kernel, has)] == ["mac"]
-    found = find_gaps(grown, GapFilter(has=("hour",))).gaps
-    assert {gap.difficulty for gap in found} == {"easy"}
-    assert not any("build" in gap.needs for gap in found)
+    found = find_gaps(grown, GapFilter(has=("hour",)))
+    assert {gap.difficulty for gap in found.gaps} == {"easy"}
+    assert {one.difficulty for one in found.counts if one.count} == {"easy"}
+    assert not any("build" in gap.needs for gap in found.gaps)
 
 
 def test_a_filter_line_takes_the_words() -> None:

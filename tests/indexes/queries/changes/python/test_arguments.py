@@ -119,3 +119,21 @@ def test_missing_arguments_are_added_in_the_order_of_the_signature(
     said = [f"        {name}: what it is for" for name in ("one", "three")]
     start = told.index(entries[0])
     assert told[start : start + 6] == [entries[0], said[0], *entries[1:3], said[1], entries[3]]
+
+
+@pytest.mark.parametrize(
+    ("entry", "added"),
+    [
+        ("old_scale (float): old_scale to set", ["+        new_factor (float): old_scale to set"]),
+        ("old_scale[int, float]: what to set", []),
+    ],
+)
+def test_the_only_unknown_name_is_that_of_the_only_parameter_left(
+    tree_copy: Path, cache: Path, entry: str, added: list[str]
+) -> None:
+    head = 'def scaled(one, new_factor):\n    """Scaled.\n\n    Args:\n        one: it\n'
+    (tree_copy / "torch/scales.py").write_text(f'{head}        {entry}\n    """\n')
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_id("docstring/torch.scales.scaled")
+    code = plan.steps[0].code if plan else ()
+    assert [line for line in code if line.startswith("+  ")] == added
