@@ -17,7 +17,8 @@ from indexes.queries.corpus import Corpus
 from indexes.source.source import Source
 from indexes.store.lookup import Lookup
 
-_LIBRARY = "torch/csrc/api/include/"
+_METHODS = "torch/csrc/api/"
+_LIBRARY = f"{_METHODS}include/"
 _LOOPS, _VECTORS = "/native/cpu/", "aten/src/ATen/cpu/vec"
 _MOST_VECTORS = 6
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
@@ -103,12 +104,15 @@ def glsl_beside(kernel: str) -> str:
     return f"{kernel.partition(_VULKAN)[0]}{_VULKAN}glsl"
 
 
-def in_library(facts: Lookup, name: str) -> Iterator[Step]:
-    """Functions of a name in the C++ library, and the class that TORCH_MODULE makes a module of."""
+def in_library(facts: Lookup, name: str, owner: str = "") -> Iterator[Step]:
+    """Functions of a name in the C++ library, and the class that TORCH_MODULE makes a module of;
+    with an owner, members of the class of that name alone."""
     public = name.partition(".")[0].rstrip("_")
     found = (*facts.named(public), *facts.named(f"{public}Impl"))
+    of_owner = {f"{owner.lstrip('_')}{end}::{public}" for end in ("", "Impl")}
     for one in (known.definition for known in found):
-        if one.location.path.startswith(_LIBRARY):
+        is_meant = not owner or "::".join(one.qualified.split("::")[-2:]) in of_owner
+        if is_meant and one.location.path.startswith(_METHODS if owner else _LIBRARY):
             yield Step("cpp_api", one.qualified, one.location, "the same in the C++ library")
 
 

@@ -190,7 +190,9 @@ class Contributions:
         )
         calls = card.calls if card and card.answer.kind == "class" else ()
         facts = self._index.facts
-        around = [*in_library(facts, last), *called_by(facts, calls)]
+        is_method = any(step.role == "method" for step in own)
+        owner = match.text.split(".")[-2] if is_method else ""
+        around = [*in_library(facts, last, owner), *called_by(facts, calls)]
         if any(step.role == "function" for step in own):
             around += [
                 Step("caller", *one) for one in calling(self._index, self._corpus, match.text)

@@ -87,6 +87,22 @@ def test_a_module_of_the_library_for_cpp_is_a_class_of_another_name() -> None:
     assert [one.location for one in in_library(facts, "Fold")] == [header]
 
 
+def test_a_method_has_that_of_its_own_class_in_the_c_library() -> None:
+    api = "torch/csrc/api/src/nn/modules"
+    known = [
+        SimpleNamespace(
+            definition=SimpleNamespace(
+                qualified=f"torch::nn::{owner}::forward", location=Location(f"{api}/{at}.cpp", 1)
+            )
+        )
+        for at, owner in enumerate(("FoldImpl", "UnfoldImpl", "FoldImpl::Options"))
+    ]
+    named = {"forward": known, "forwardImpl": []}
+    facts = cast(Lookup, SimpleNamespace(named=lambda name: named[name]))
+    found = [one.location.path for one in in_library(facts, "forward", "Fold")]
+    assert found == [f"{api}/0.cpp"]
+
+
 def test_the_source_beside_a_header_is_a_place_of_a_function_in_it(tree_index: Index) -> None:
     native = "aten/src/ATen/native"
     own = [Step("function", "", Location(f"{native}/Activation.h", 1), "")]
