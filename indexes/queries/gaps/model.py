@@ -116,6 +116,7 @@ class KindCount:
 
     kind: str
     difficulty: Difficulty
+    """That of all of them, or the kind's own."""
     title: str
     count: int
     lacks: str = ""

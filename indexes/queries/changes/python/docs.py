@@ -78,8 +78,9 @@ def docs_page(tree: Tree, change: Change) -> Parts:
     head, _, listed = text.rpartition(".")
     line = f"{head}.{last}" if head else text.replace(listed.strip(), last)
     what = f"List {last} beside {listed.strip()}."
+    after = Location(row.path, row.line - (last < listed.strip()))  # put stands before put_
     steps = [
-        ChangeStep("add", row, what, inserted(tree, row, [line]), change.why, row),
+        ChangeStep("add", row, what, inserted(tree, after, [line]), change.why, row),
         ChangeStep("read", docstring, "Its docstring is there."),
         *_ignoring(tree, change),
     ]

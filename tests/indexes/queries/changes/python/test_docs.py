@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from indexes.queries.changes.model import ChangeStep
+from indexes.model.vocabulary import Location
+from indexes.queries.changes.model import Change, ChangeStep
 from indexes.queries.changes.planning import Changes
-from indexes.queries.gaps.model import GapList
-from tests.indexing import opened
+from indexes.queries.changes.python.docs import docs_page
+from indexes.queries.gaps.model import Gap, GapList
+from indexes.queries.gaps.tree import Tree
+from tests.indexing import opened, write
 
 
 def _touched(changes: Changes, wanted: str) -> list[ChangeStep]:
@@ -53,6 +56,25 @@ def test_a_page_gets_a_line(changes: Changes, answer: GapList) -> None:
     (step,) = _touched(changes, gap.id)
     assert step.location.path == "docs/source/tensors.rst"
     assert "+    Tensor.relu_" in step.code
+
+
+@pytest.mark.parametrize(
+    ("last", "listed"),
+    [("relu", ["+    Tensor.relu", "     Tensor.relu_"]), ("same", ["+    Tensor.same"])],
+)
+def test_a_line_of_a_page_stands_in_the_order_of_names(
+    tree_copy: Path, cache: Path, last: str, listed: list[str]
+) -> None:
+    page = "docs/source/tensors.rst"
+    write(tree_copy, {page: ".. autosummary::\n\n    Tensor.relu_\n    Tensor.sin\n"})
+    row = Location(page, 3 if last == "relu" else 4)
+    where = Location("torch/_tensor_docs.py", 1)
+    gap = Gap(where, "", "", (where, row), op="relu", name="relu", subject=f"Tensor.{last}")
+    with opened(tree_copy, cache) as index:
+        change = Change("docs-page", "relu", "", op="relu", gap=gap)
+        step = docs_page(Tree(index), change).steps[0]
+    at = step.code.index(listed[0])
+    assert list(step.code[at : at + len(listed)]) == listed
 
 
 def test_a_missing_docstring_is_drafted(changes: Changes, answer: GapList) -> None:
