@@ -387,7 +387,7 @@ class RulePlan:
         if self._tree.opinfos(self._op) and any(about.search(one.path) for one in runs):
             return
         near = (one.path for path in own for one in self._tree.mentions.near(path, _FILES))
-        paths = [*near, *self._tree.paths("test/%.py")]
+        paths = [*near, *self._tree.index.facts.paths("test")]
         for path in list(dict.fromkeys(filter(about.search, paths)))[:_FILES]:
             yield TestRun(f"python {path}", path, f"tests of what a {self._rule.noun} is for")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from indexes.queries.changes.planning import Changes
-from tests.indexing import append, opened
+from tests.indexing import append, opened, write
 from tests.tree_marks import YAML
 
 
@@ -60,3 +60,12 @@ def test_of_overloads_the_one_without_named_dimensions_is_planned(
         changes = Changes(index)
         assert changes.of_op("chosen", "MPS").change.op == "chosen.int"
         assert changes.of_op("chosen.Dimname", "docs").change.op == "chosen.Dimname"
+
+
+def test_tests_of_a_functorch_beside_torch_are_named(tree_copy: Path, cache: Path) -> None:
+    path = "functorch/test/test_vmap.py"
+    nearer = ("test/functorch/test_batch_rules.py", "test/test_functorch_batch_rules.py")
+    write(tree_copy, dict.fromkeys((path, *nearer), "class TestX:\n    def test_x(self): ...\n"))
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("cumsum", "batch-rule")
+    assert path in [test.path for test in plan.tests]
