@@ -24,7 +24,7 @@ def count_lines(answer: GapList) -> Iterator[str]:
                 f"{one.difficulty:<7} {one.kind:<16} {one.count:>5} {one.title}{_unsure(one)}"
             )
     if none := [count.kind for count in answer.counts if not (count.count or count.lacks)]:
-        yield from wrap(f"none: {', '.join(none)}", "")
+        yield from wrap(f"none that match: {', '.join(none)}", "")
     if len(answer.counts) == 1:
         yield from _key_lines(answer.keys)
 

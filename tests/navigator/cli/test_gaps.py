@@ -30,6 +30,16 @@ def test_a_kind_begins_with_the_names_that_it_is_about(
     assert names <= {*above}
 
 
+def test_what_an_hour_leaves_out_is_no_claim_that_there_is_none(
+    torchnav: Run, small_tree: tuple[str, ...]
+) -> None:
+    above = torchnav("gaps", "--hour", *small_tree).stdout.partition("\n\n")[0]
+    counts, _, left_out = above.partition("none that match: ")
+    known = [line for line in counts.splitlines() if line[:1] != " " and " ? " not in line]
+    assert {line.split()[0] for line in known} == {"easy"}
+    assert "kernel" in left_out
+
+
 def test_json_holds_every_gap_and_filters_leave_some(
     torchnav: Run, small_tree: tuple[str, ...]
 ) -> None:
