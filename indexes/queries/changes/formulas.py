@@ -311,8 +311,10 @@ class _NewFormula:
                     line, why = (like.line, f"{like.name} is in it") if like else (one.end_line, "")
                     what = f"add {self.name} to {one.title}, if its gradient is right for that"
                     what = what if like else f"Does {one.title} still lack {self.name} rightly?"
-                    place = Location(path, line)
-                    yield ChangeStep("edit" if like else "read", place, what, (), why, place)
+                    place, is_new = Location(path, line), not self.there()
+                    yield ChangeStep(
+                        "edit" if like and is_new else "read", place, what, (), why, place
+                    )
 
     def _removed(self, table: str, place: Location) -> ChangeStep:
         alone = self.tree.line(place).partition("#")[0].strip(" ,")[1:-1] == self.name
