@@ -22,7 +22,7 @@ from indexes.queries.changes.related import computed
 from indexes.queries.contribution.helpers import definitions_at
 from indexes.queries.contribution.operator_places import formula_files
 from indexes.queries.gaps.tree import Tree
-from indexes.readers.python.operator_lists import OperatorList, read_operator_lists
+from indexes.readers.python.operator_lists import ListRow, OperatorList, read_operator_lists
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
 _GENERATORS = "tools/autograd/gen_%.py"
@@ -308,13 +308,17 @@ class _NewFormula:
                 if own and _WITHOUT in one.title:
                     yield self._removed(one.title, Location(path, own.line))
                 elif not own and _COMPLETE in one.title and (like or one == max(found, key=_size)):
-                    line, why = (like.line, f"{like.name} is in it") if like else (one.end_line, "")
-                    what = f"add {self.name} to {one.title}, if its gradient is right for that"
-                    what = what if like else f"Does {one.title} still lack {self.name} rightly?"
-                    place, is_new = Location(path, line), not self.there()
-                    yield ChangeStep(
-                        "edit" if like and is_new else "read", place, what, (), why, place
-                    )
+                    yield self._joining(one, like)
+
+    def _joining(self, table: OperatorList, like: ListRow | None) -> ChangeStep:
+        """Without a model in it, and for a gradient that is there, the list is only read: others
+        are left out for a reason."""
+        place = Location(table.path, like.line if like else table.end_line)
+        if like is None or self.there():
+            what = f"Does {table.title} still lack {self.name} rightly?"
+            return ChangeStep("read", place, what, like=place)
+        what = f"add {self.name} to {table.title}, if its gradient is right for that"
+        return ChangeStep("edit", place, what, (), f"{like.name} is in it", place)
 
     def _removed(self, table: str, place: Location) -> ChangeStep:
         alone = self.tree.line(place).partition("#")[0].strip(" ,")[1:-1] == self.name
