@@ -74,7 +74,7 @@ class GraphFacts(Facts, Protocol):
         """The operators with a kernel that torchgen generates."""
 
 
-_CLONE, COPY = "clone", "copy_"
+CLONE, COPY = "clone", "copy_"
 NodeKind = Literal["definition", "operator", "stub"]
 
 
@@ -169,7 +169,7 @@ class Graph:
         if native and called:
             yield called.full_name
             if not is_generated(native):  # it is in the YAML: a _copy
-                yield _CLONE
+                yield CLONE
             elif parse_schema(native.schema).out_arguments:
                 yield COPY
 
@@ -209,7 +209,7 @@ class Graph:
             return  # torchgen makes kernels for the operators of the YAML alone
         made = generated_callers(native, self.facts.overloads) if native else ()
         names = [one.full_name for one in made]
-        if name in (_CLONE, COPY):
+        if name in (CLONE, COPY):
             names += [op for op in self.facts.generated_kernels() if name in self._called(op)]
         for caller in dict.fromkeys(names):
             for row in self.facts.kernels(caller):

@@ -291,7 +291,7 @@ def flag_of(choice: Choice) -> tuple[str, bool] | None:
 _ONE_VALUE = regex(r"[\w.]+(?:\([^()]*\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
 _FEW = regex(r"([\w.()\s*]+?)\s*<=?\s*\d{2,}$")
 _FROM = regex(r"\d+\s*<=?\s*([\w.()\s*]+)$")
-_LIMIT = regex(r"(?!\w*version)[\w.()\s*]+?\s*<=?\s*\d{4,}$", re.IGNORECASE)
+_LIMIT = regex(r"(?!\w*version)[\w.()\s*]+?\s*<=?\s*\d{4,}(?:\s*\*\s*\w+)?$", re.IGNORECASE)
 
 
 def is_of_one_value(choice: Choice) -> bool:

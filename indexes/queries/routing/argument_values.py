@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from indexes.linking.facts import TO_OPERATORS, Call, Edge, Known, StubEntry, arguments_of
-from indexes.linking.graph import Node, Step
+from indexes.linking.graph import CLONE, Node, Step
 from indexes.linking.usual_conditions import (
     CASTS,
     NONE,
@@ -136,9 +136,10 @@ class Given:
         if isinstance(why, StubEntry):
             passed = walk.passed.get((upper, always))
             return here if passed is None else _assigned(here, self._names(lower), passed)
-        native = self.facts.native(why.op) if lower.kind == "definition" else None
-        if native is None:
-            return here
+        native = self.facts.native(why.op)
+        if native is None or lower.kind != "definition":
+            copies = native and lower.what == CLONE and _skips(native)
+            return (*here, *SPREAD) if copies else here
         usual = () if always else _of_one_matrix(native)
         return (*_renamed(here, native, self._names(lower)), *usual)
 
@@ -234,6 +235,13 @@ def rank_of(name: str) -> str:
 def _with_presence(name: str, value: str) -> Iterator[tuple[str, str]]:
     yield name, value
     yield f"{name}?", str(value != NONE)
+
+
+def _skips(copied: NativeFunction) -> bool:
+    """Whether a copy of a view is that of some elements, or in another order, since it is told a
+    dimension and what of it: ``diagonal_copy``, unlike ``unsqueeze_copy``."""
+    told = (one for one in parse_schema(copied.schema).arguments if not one.is_out)
+    return sum(one.base_type != "Tensor" for one in told) > 1
 
 
 def _operator_defaults(

@@ -119,13 +119,16 @@ class _Finder:
 
     def _is_on(self, first: _Found, other: _Found) -> bool:
         """Whether a route is the first one again: to the launch inside the template that the first
-        one calls, or to a function on its way that only seems to compute."""
+        one calls, or to a function on its way that only seems to compute, has a loop around it, or
+        names a Metal kernel of another file."""
         end = first[3].edge
         if end and end.kind == "call" and end in self._edges(*other[1:]):
             return True
         known, edge = other[3].known.id, other[3].edge
         only_seems = edge is None or (edge.kind == "call" and edge.target == known)
-        return only_seems and any(s.lower.what == known for s in self.search.way(*first[1:3]))
+        is_around = edge is not None and edge.kind in ("loop", "shader") and edge.caller == known
+        on_way = any(step.lower.what == known for step in self.search.way(*first[1:3]))
+        return on_way and (only_seems or is_around)
 
     def _runs_too(self, first: _Found, other: _Found) -> bool:
         """Whether another path leaves the first one in a body that usually takes both."""

@@ -310,6 +310,7 @@ def test_a_branch_for_few_elements_is_none_for_a_range(condition: str, few: bool
     ("condition", "within"),
     [
         ("dim_size <= 2048 && dim_size*sizeof(scalar_t) <= 8192", True),
+        ("axis_size <= 1024 * N_READS", True),
         ("num_indices <= 3072 && !scale_grad_by_freq", False),  # another condition too
         ("numIndex <= 16", False),  # few
         ("driver_version < 11040", False),

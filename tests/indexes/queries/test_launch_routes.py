@@ -56,6 +56,28 @@ YAML = """
 
 - func: carried_apart(Tensor self) -> Tensor
 
+- func: clone(Tensor self, *, MemoryFormat? memory_format=None) -> Tensor
+  dispatch:
+    CUDA: clone_cuda
+
+- func: lifted_each(Tensor self) -> Tensor
+  dispatch:
+    CPU: lifted_each_cpu
+
+- func: shown(Tensor(a) self, int dim, int index) -> Tensor(a)
+
+- func: shown_copy(Tensor self, int dim, int index) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: shown_copy
+  tags: view_copy
+
+- func: raised(Tensor(a) self, int dim) -> Tensor(a)
+
+- func: raised_copy(Tensor self, int dim) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: raised_copy
+  tags: view_copy
+
 - func: carried_to_float(Tensor self) -> Tensor
 
 - func: turned_side(Tensor(a) self) -> Tensor(a)
@@ -160,6 +182,10 @@ Tensor carried_cuda(const Tensor& self, bool non_blocking) {
   carry_on_device(iter, self, result);
   return result;
 }
+Tensor clone_cuda(const Tensor& self, std::optional<MemoryFormat> memory_format) {
+  carry_on_device(iter, self, result);
+  return result;
+}
 Tensor carried_to_cuda(const Tensor& self, ScalarType dtype, bool non_blocking) {
   carry_on_device(iter, self, result);
   return result;
@@ -173,6 +199,20 @@ Tensor pressed_cuda(const Tensor& self) {
 """
 CPU = """
 namespace at::native {
+static void lift_single(float* to, const float* from, int64_t n) {
+  at::parallel_for(0, n, 0, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) to[i] = from[i] * 2;
+  });
+}
+Tensor lifted_each_cpu(const Tensor& self) {
+  auto result = at::empty_like(self);
+  float* to = result.data_ptr<float>();
+  const float* from = self.const_data_ptr<float>();
+  at::parallel_for(0, self.size(0), 0, [=](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) lift_single(to + i, from + i, 4);
+  });
+  return result;
+}
 Tensor carried_apart(const Tensor& self) { return at::carried(self.turned_side()); }
 Tensor carried_to_float(const Tensor& self) { return at::carried(self, at::kFloat); }
 static void carry_plain(TensorIterator& iter) { cpu_kernel_vec(iter, [](float a) { return a; }); }
@@ -367,6 +407,21 @@ def test_an_operator_that_copies_to_a_dtype_casts(
     index: Index, operator: str, device: str, function: str
 ) -> None:
     assert usual(index, operator, device).symbol == f"at::native::{function}"
+
+
+@pytest.mark.parametrize(
+    ("operator", "function"),
+    [("shown_copy", "carry_each"), ("raised_copy", "carry_on_device")],  # some elements, all
+)
+def test_a_copy_of_a_view_is_the_drivers_if_it_has_all_elements(
+    index: Index, operator: str, function: str
+) -> None:
+    assert usual(index, operator, "CUDA").symbol == f"at::native::{function}"
+
+
+def test_a_function_on_the_way_is_no_other_way(index: Index) -> None:
+    found = [one.symbol for one in index.routes("lifted_each") if one.device == "CPU"]
+    assert found == ["at::native::lift_single"]
 
 
 def test_a_contiguous_copy_is_the_drivers(index: Index) -> None:
