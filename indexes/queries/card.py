@@ -85,8 +85,7 @@ def _device_lines(
         elif device in summary.keys and not own:
             yield CardLine(device, _absent(index, native, device), key=_KEYS.get(device, ""))
         elif found and not own:
-            lacks = LACKS.format(native.full_name, device)
-            yield CardLine(device, lacks, native.location, key=_KEYS.get(device, ""))
+            yield CardLine(device, LACKS.format(device), key=_KEYS.get(device, ""))
     routed = {*_KEYS, *(one.device for one in found)}
     if others := [one for one in DEVICES if one in summary.keys and one not in routed]:
         first, *more = others

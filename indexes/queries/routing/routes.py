@@ -42,7 +42,7 @@ _UNSEEN = "no loop, launch or library in its body"
 _UNFOLLOWED = "the methods that it calls are not followed"
 _CHECKED = "only checks in its body"
 _UNREAD = "its body was not read"
-LACKS = "{}: no {} kernel in this tree"
+LACKS = "no {} kernel in this tree"
 _BOXED = "{} runs {}: no kernel for {}"
 _ROCM_BUILD = "built for ROCm"
 _GUESSED = "inferred: no loop is seen in its body"
@@ -215,7 +215,7 @@ class _Finder:
         """Which operator lacks a kernel for a device, and the boxed function that runs it."""
         if boxed := self.facts.boxed_kernels.get((name, device)):
             return _BOXED.format(boxed.definition.name, name, device)
-        return LACKS.format(name.removeprefix("at::native::"), device)
+        return f"{name.removeprefix('at::native::')}: {LACKS.format(device)}"
 
     def _none(
         self, native: NativeFunction, device: str, note: str, kernel: Known | None

@@ -32,8 +32,8 @@ def test_each_device_names_what_computes(tree_index: Index) -> None:
 
 def test_a_device_without_a_kernel_says_so(tree_index: Index) -> None:
     found = line(tree_index, "cudnn_convolution", "CPU")
-    assert found.text == "cudnn_convolution: no CPU kernel in this tree"
-    assert (found.key, str(found.location)) == ("1", f"{YAML}:630")
+    assert found.text == "no CPU kernel in this tree"
+    assert (found.key, found.location) == ("1", None)
 
 
 def test_a_composite_operator_is_differentiable_through_what_it_calls(tree_index: Index) -> None:
