@@ -48,7 +48,10 @@ async def test_a_digit_without_a_line_says_so(sit: Sit) -> None:
     async with sit(120, 40) as person:
         await person.asks_for("gelu")
         await person.presses("3")
-        await person.sees("the card of gelu has no line for MPS")
+        await person.sees("gelu › no MPS kernel in this tree")
+        await person.asks_for("sum.out")
+        await person.presses("5")
+        await person.sees("the card of sum.out has no line for Python")
 
 
 async def test_a_route_is_followed_step_by_step_and_left_again(sit: Sit) -> None:
