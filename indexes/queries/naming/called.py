@@ -68,22 +68,24 @@ def raised_elsewhere(text: str, index: IndexedTree) -> NameMatch | None:
 def reached(lines: list[Line], text: str, stack: list[Hit], index: IndexedTree) -> list[Line]:
     """The lines that the innermost operator on the stack reaches, if any; those of the operators
     that the traceback's last frame calls first, then those of what these call. Without a frame,
-    those that users reach first."""
+    those that users reach first, if operators reach any."""
     last = stack[-1].name if stack else ""
     lines = [one for one in lines if last in operators_of(one[1])] or lines
     if len(lines) < 2:
         return lines
     if called := set(_called(text, index)):
         return sorted(lines, key=lambda one: _steps_from(called, operators_of(one[1]), index))
+    if not any(operators_of(places) for _, places in lines):
+        return lines
     return sorted(lines, key=lambda one: not _is_for_users(one[1], index))
 
 
 def _is_for_users(places: tuple[Place, ...], index: IndexedTree) -> bool:
-    """Whether an operator or an exported name of Python leads to a line: other lines with the same
-    message are for tracing, extensions and tests."""
+    """Whether an operator leads to a line, or it is in a function or class that its module exports:
+    other lines with the same message are for tracing, extensions and tests."""
     exported = index.facts.python.exported()
-    words = (word for place in places for word in place.name.split("."))
-    return bool(operators_of(places)) or any(word in exported for word in words)
+    named = ((place.location.path, word) for place in places for word in place.name.split("."))
+    return bool(operators_of(places)) or any(path in exported.get(w, ()) for path, w in named)
 
 
 def _called(text: str, index: IndexedTree) -> Iterator[str]:

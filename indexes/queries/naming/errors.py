@@ -10,6 +10,7 @@ from itertools import chain, zip_longest
 
 from indexes.model.answers import Hit, NameMatch, Place
 from indexes.model.errors import NotFound
+from indexes.model.lines import LINE
 from indexes.model.python import PythonAnswer
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Confidence, Location
@@ -124,7 +125,7 @@ def _using(hits: list[Hit], text: str, index: IndexedTree) -> list[Hit]:
     """The line named in a text, if it uses a macro that makes the message: ``__FILE__`` and
     ``__LINE__`` in a macro are those of its use."""
     macros = [f"{hit.name}(" for hit in hits if hit.name.isidentifier()]
-    for given, line in _LINE.findall(text)[:_LOOKED_AT] if macros else ():
+    for given, line in _PLACE.findall(text)[:_LOOKED_AT] if macros else ():
         for path in files_named(given, index):
             where = Location(path, int(line))
             code = "".join(index.read(path).split("\n")[where.line - 1 : where.line])
@@ -133,7 +134,7 @@ def _using(hits: list[Hit], text: str, index: IndexedTree) -> list[Hit]:
     return []
 
 
-_LINE = regex(r"([\w./+-]+\.\w+):(\d{1,7})\b")
+_PLACE = regex(rf"([\w./+-]+\.\w+):({LINE})\b")
 
 
 def _exception(index: IndexedTree, one: Message, text: str) -> list[Hit]:

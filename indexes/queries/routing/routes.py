@@ -50,8 +50,8 @@ _GUESSED = "inferred: no loop is seen in its body"
 
 def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
     """The routes to what computes, device by device, best first."""
-    finder, known = _Finder(index), index.facts.has_kernels
-    devices = (one for one in DEVICES if one in OF_TREE or known(one))
+    finder, has_kernels = _Finder(index), index.facts.has_kernels
+    devices = (one for one in DEVICES if one in OF_TREE or has_kernels(one))
     return tuple(one for device in devices for one in finder.of(native, device))
 
 
@@ -120,7 +120,7 @@ class _Finder:
     def _is_on(self, first: _Found, other: _Found) -> bool:
         """Whether a route is the first one again: to the launch inside the template that the first
         one calls, or to a function on its way that only seems to compute, has a loop around it, or
-        names a Metal kernel of another file."""
+        launches its Metal kernel."""
         end = first[3].edge
         if end and end.kind == "call" and end in self._edges(*other[1:]):
             return True

@@ -370,14 +370,6 @@ def test_a_message_may_name_operators(tmp_path: Path, before: str) -> None:
     assert (first.kind, first.location.line) == ("error", 2)
 
 
-def test_a_line_that_no_operator_reaches_comes_after_others(tree_copy: Path, cache: Path) -> None:
-    check = 'TORCH_CHECK(false, "self must be a matrix");'
-    write(tree_copy, {"c10/traced.cpp": f"void traced() {{\n  {check}\n}}\n"})
-    with opened(tree_copy, cache) as index:
-        first, second, *_ = index.resolve("RuntimeError: self must be a matrix").hits
-    assert (first.location.path, second.location.path) == (LINEAR_ALGEBRA, "c10/traced.cpp")
-
-
 @pytest.mark.parametrize(("line", "first"), [(3, ("c10/nccl.cpp", 3)), (2, ("c10/nccl.cpp", 1))])
 def test_a_message_with_the_line_that_uses_its_macro(
     tmp_path: Path, line: int, first: tuple[str, int]
