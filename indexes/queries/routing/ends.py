@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 from indexes.linking.facts import Call, Edge, Known, StubEntry
 from indexes.linking.graph import COPY, Graph, Node, Step
-from indexes.linking.visible import is_header, path_device
+from indexes.linking.visible import is_header, is_metal_kernel, path_device
 from indexes.linking.works import ComputingKind, is_generic, is_named_shader, is_plain_loop
 from indexes.model.answers import RouteKind
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
+from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, KernelRow, NativeFunction
-from indexes.queries.routing.argument_values import COMPOSITE, Walk
+from indexes.queries.routing.argument_values import CAST, COMPOSITE, SPREAD, Walk
 from indexes.queries.routing.conditions import (
     REFUSED,
     UNUSUAL,
@@ -119,6 +120,24 @@ class Ends:
                 price += _ELEMENT * (edge.kind == "library" and self._is_of_element(known, before))
                 price += FILL * packs_for_another(name, walk.native)
                 yield price + HELP * self._fills(end, walk), end
+
+    def launched(self, walk: Walk, edge: Edge) -> Known | None:
+        """The kernel that an end's template launches, for the memory and dtypes of its tensors."""
+        inside = self.prices.given.inside(walk, edge.caller)
+        given = {one: None for one in inside if one in (*SPREAD, *CAST)}
+        if parse_schema(walk.native.schema).inplace and self._makes_bool(edge):
+            given |= dict.fromkeys(CAST)  # to the dtype of what it writes to
+        return self.works.launched_by(edge, tuple(given))
+
+    def _makes_bool(self, edge: Edge) -> bool:
+        """Whether what a template is given returns a bool, for tensors of all dtypes."""
+        sites = self.prices.order.sites(edge)
+        functors = (one.target for one in self.facts.edges(edge.caller) if one.kind == "functor")
+        known = (self.facts.by_id(one) for one in functors if isinstance(one, int))
+        returned = {one.definition.returns for one in known if one}
+        return returned == {"b"} or any(
+            one.template.split(",")[-1].strip() == "bool" for one in sites
+        )
 
     def _is_of_element(self, known: Known, before: tuple[Node, Step] | None) -> bool:
         """Whether a function is called with single values in a loop."""
@@ -273,6 +292,13 @@ class Ends:
         checks = (c for c in self.facts.sites(known) if c.name in _CHECKS and not c.branch)
         named = {one.given.rpartition(GIVEN_SEPARATOR)[2] for one in checks}
         return bool(named) and not named.isdisjoint(DEVICES) and device not in named
+
+
+def runs_functor(first: End, other: End) -> bool:
+    """Whether a Metal kernel may run the functor that another end is, both named by one call."""
+    calls = [(e.kind, e.caller, e.line) for e in (first.edge, other.edge) if e]
+    kernels = [is_metal_kernel(one.known.definition.parameters) for one in (first, other)]
+    return kernels == [False, True] and len(calls) == 2 and calls[0] == calls[1]
 
 
 def _runtime_edge(known: Known, call: Call) -> Edge:

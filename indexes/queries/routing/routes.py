@@ -10,13 +10,12 @@ from indexes.codegen.variants import is_composite_implicit
 from indexes.linking.facts import TO_OPERATORS, Edge, Known
 from indexes.linking.graph import Node, Step
 from indexes.linking.usual_conditions import taken
-from indexes.linking.visible import is_metal_kernel
 from indexes.linking.works import is_plain_loop, is_put_together, is_view
 from indexes.model.answers import Route, Way, short_name
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import Choice, Confidence, KernelRow, Location, NativeFunction
 from indexes.queries.indexed_tree import IndexedTree
-from indexes.queries.routing.argument_values import CAST, COMPOSITE, SPREAD, Walk
+from indexes.queries.routing.argument_values import COMPOSITE, Walk
 from indexes.queries.routing.conditions import (
     UNUSUAL,
     Arms,
@@ -28,8 +27,8 @@ from indexes.queries.routing.conditions import (
     other_arm,
 )
 from indexes.queries.routing.costs import ASIDE, ROCM
-from indexes.queries.routing.ends import DEVICES, End
-from indexes.queries.routing.search import OF_TREE, Search
+from indexes.queries.routing.ends import DEVICES, End, runs_functor
+from indexes.queries.routing.search import OF_TREE, Found, Search
 
 _MOST = 12
 """Most routes of a device."""
@@ -55,7 +54,6 @@ def routes(index: IndexedTree, native: NativeFunction) -> tuple[Route, ...]:
     return tuple(one for device in devices for one in finder.of(native, device))
 
 
-_Found = tuple[float, Walk, Node, End]
 _NEAR = 200
 """Functions behind the other branch that are checked for the same end."""
 
@@ -101,47 +99,21 @@ class _Finder:
             return self._none(native, device, self._lacks(missing, device), kernel)
         return own or inner or self._unseen(native, device)
 
-    def _routes(self, found: Sequence[_Found]) -> list[Route]:
+    def _routes(self, found: Sequence[Found]) -> list[Route]:
         """The routes of what was found, each once; those marked that run where the first one
         does."""
-        running = next((one for one in found if _runs_functor(found[0][3], one[3])), None)
+        running = next((one for one in found if runs_functor(found[0][3], one[3])), None)
         edges = (one[3].edge for one in found)
         called = {
             one.symbol.rpartition("::")[2] for one in edges if one and one.target == "MPSGraph"
         }
         # The tree's own runMPSGraph is what the ends before it call already.
         others = (one for one in found[1:] if one[3].known.definition.name not in called)
-        shown = [*found[:1], *(one for one in others if not self._is_on(found[0], one))]
+        shown = [*found[:1], *(one for one in others if not self.search.is_on(found[0], one))]
         return [
-            replace(self._route(*one), beside=one is running or self._runs_too(found[0], one))
+            replace(self._route(*one), beside=one is running or self.search.runs_too(found[0], one))
             for one in shown[:_MOST]
         ]
-
-    def _is_on(self, first: _Found, other: _Found) -> bool:
-        """Whether a route is the first one again: to the launch inside the template that the first
-        one calls, or to a function on its way that only seems to compute, has a loop around it, or
-        launches its Metal kernel."""
-        end = first[3].edge
-        if end and end.kind == "call" and end in self._edges(*other[1:]):
-            return True
-        known, edge = other[3].known.id, other[3].edge
-        only_seems = edge is None or (edge.kind == "call" and edge.target == known)
-        is_around = edge is not None and edge.kind in ("loop", "shader") and edge.caller == known
-        on_way = any(step.lower.what == known for step in self.search.way(*first[1:3]))
-        return on_way and (only_seems or is_around)
-
-    def _runs_too(self, first: _Found, other: _Found) -> bool:
-        """Whether another path leaves the first one in a body that usually takes both."""
-        ways = zip(self._edges(*first[1:]), self._edges(*other[1:]), strict=False)
-        here, there = next((pair for pair in ways if pair[0] != pair[1]), (None, None))
-        if here is None or there is None or here.caller != there.caller:
-            return False
-        given = self.search.prices.given.inside(first[1], here.caller)
-        return self.search.prices.order.passes_both(here, there, first[1].device, given)
-
-    def _edges(self, walk: Walk, node: Node, end: End) -> list[Edge]:
-        edges = (*(step.why for step in self.search.way(walk, node)), end.edge)
-        return [one for one in edges if isinstance(one, Edge)]
 
     def _missing_before(self, walk: Walk, node: Node) -> str:
         """The operator without a kernel of which a view is made that a path goes on from:
@@ -185,7 +157,7 @@ class _Finder:
         copies = sorted(one for one in below if self.works.operator(one) == "moves")
         return replace(nothing, note=_OR_COPIES.format(copies[0])) if copies else nothing
 
-    def _instead(self, native: NativeFunction, device: str, found: Sequence[_Found]) -> list[Route]:
+    def _instead(self, native: NativeFunction, device: str, found: Sequence[Found]) -> list[Route]:
         """What to answer if only a guess, or something beside the way, was found."""
         missing = self.search.missing
         if not found and min(missing.values(), default=math.inf) < math.inf:
@@ -467,7 +439,7 @@ class _Finder:
             )
             edges = sorted([end.edge, *joined], key=lambda one: one.line)
             note = " or ".join(dict.fromkeys(one.symbol for one in edges))
-        elif end.edge and (launched := self._launched(walk, end.edge)):
+        elif end.edge and (launched := self.search.ends.launched(walk, end.edge)):
             note = launched.definition.name
         return Route(
             walk.device,
@@ -478,24 +450,6 @@ class _Finder:
             words,
             self._confidence(walk, steps, end),
             note,
-        )
-
-    def _launched(self, walk: Walk, edge: Edge) -> Known | None:
-        """The kernel that an end's template launches, for the memory and dtypes of its tensors."""
-        inside = self.search.prices.given.inside(walk, edge.caller)
-        given = {one: None for one in inside if one in (*SPREAD, *CAST)}
-        if parse_schema(walk.native.schema).inplace and self._makes_bool(edge):
-            given |= dict.fromkeys(CAST)  # to the dtype of what it writes to
-        return self.works.launched_by(edge, tuple(given))
-
-    def _makes_bool(self, edge: Edge) -> bool:
-        """Whether what a template is given returns a bool, for tensors of all dtypes."""
-        sites = self.search.prices.order.sites(edge)
-        functors = (one.target for one in self.facts.edges(edge.caller) if one.kind == "functor")
-        known = (self.facts.by_id(one) for one in functors if isinstance(one, int))
-        returned = {one.definition.returns for one in known if one}
-        return returned == {"b"} or any(
-            one.template.split(",")[-1].strip() == "bool" for one in sites
         )
 
     def _place(self, node: Node, step: Step | None) -> Way:
@@ -533,13 +487,6 @@ class _Finder:
         """Whether an edge is one of several computing steps of a body, one after the other."""
         prices = self.search.prices
         return prices.order.is_of_many(edge, walk.device, prices.given.inside(walk, edge.caller))
-
-
-def _runs_functor(first: End, other: End) -> bool:
-    """Whether a Metal kernel may run the functor that another end is, both named by one call."""
-    calls = [(e.kind, e.caller, e.line) for e in (first.edge, other.edge) if e]
-    kernels = [is_metal_kernel(one.known.definition.parameters) for one in (first, other)]
-    return kernels == [False, True] and len(calls) == 2 and calls[0] == calls[1]
 
 
 def _through(native: NativeFunction, route: Route) -> Route:

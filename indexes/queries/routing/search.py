@@ -32,6 +32,9 @@ _ON_VALUES = regex(r"\._?values$").search
 _REACH = 10.0
 """The most that another route may cost above the usual one."""
 
+Found = tuple[float, Walk, Node, End]
+"""The cost of a path, the walk that found it, its last node and its end."""
+
 
 class Search:
     """Finds the paths from an operator to what computes it."""
@@ -46,7 +49,7 @@ class Search:
         self.always_missing = ""
         """The first of them that nothing leads past, on a way that is exact."""
         self._graph = self.works.graph
-        self._ends = Ends(facts, self.prices, self._graph)
+        self.ends = Ends(facts, self.prices, self._graph)
 
     def rows(self, name: str, device: str) -> Sequence[KernelRow]:
         """The kernel for dense tensors of a device: its own, or the composite one."""
@@ -80,7 +83,7 @@ class Search:
 
     # ---------------------------------------------------------------------- the walk
 
-    def ways(self, native: NativeFunction, device: str) -> Iterator[tuple[float, Walk, Node, End]]:
+    def ways(self, native: NativeFunction, device: str) -> Iterator[Found]:
         """The ends, by cost."""
         start = Node("operator", native.full_name, device)
         rows = self.rows(native.full_name, device)
@@ -111,7 +114,7 @@ class Search:
             limit = UNUSUAL + aside * (is_moved or _is_overload_of(node, native))
             if before and cost < limit and self._has_none(node, device, is_moved):
                 self._keep_missing(cost, walk, node)
-            for price, one in self._ends.of_node(node, walk):
+            for price, one in self.ends.of_node(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
             for step, price in self._priced(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), step.lower, (node, step), None))
@@ -137,6 +140,33 @@ class Search:
             steps.append(before[1])
             before = walk.before[before[0]]
         return steps[::-1]
+
+    def is_on(self, first: Found, other: Found) -> bool:
+        """Whether a route is the first one again: to the launch inside the template that the first
+        one calls, or to a function on its way that only seems to compute, has a loop around it, or
+        launches its Metal kernel."""
+        end = first[3].edge
+        if end and end.kind == "call" and end in self.edges(*other[1:]):
+            return True
+        known, edge = other[3].known.id, other[3].edge
+        only_seems = edge is None or (edge.kind == "call" and edge.target == known)
+        is_around = edge is not None and edge.kind in ("loop", "shader") and edge.caller == known
+        on_way = any(step.lower.what == known for step in self.way(*first[1:3]))
+        return on_way and (only_seems or is_around)
+
+    def runs_too(self, first: Found, other: Found) -> bool:
+        """Whether another path leaves the first one in a body that usually takes both."""
+        ways = zip(self.edges(*first[1:]), self.edges(*other[1:]), strict=False)
+        here, there = next((pair for pair in ways if pair[0] != pair[1]), (None, None))
+        if here is None or there is None or here.caller != there.caller:
+            return False
+        given = self.prices.given.inside(first[1], here.caller)
+        return self.prices.order.passes_both(here, there, first[1].device, given)
+
+    def edges(self, walk: Walk, node: Node, end: End) -> list[Edge]:
+        """The edges of a path, with that of its end."""
+        edges = (*(step.why for step in self.way(walk, node)), end.edge)
+        return [one for one in edges if isinstance(one, Edge)]
 
     def given(self, walk: Walk, step: Step) -> Defaults:
         """The arguments of the function that a step starts from."""
@@ -263,9 +293,9 @@ class Search:
         """Whether a function checks for tensors on another device, or calls a CPU library on a path
         for another device, so that it only prepares or finishes."""
         known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
-        if known is None or self._ends.is_checked(known, walk.device):
+        if known is None or self.ends.is_checked(known, walk.device):
             return known is not None
-        if walk.device == "CPU" or self._ends.is_of(known, walk.device):
+        if walk.device == "CPU" or self.ends.is_of(known, walk.device):
             return False
         calls = (edge for edge, kind in self.works.computing_edges(known) if kind == "library")
         return any(not edge.branch for edge in calls)
