@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 from benchmarks.harness import HEADER, Bench, measured
+from indexes.source.files import YAML
 
 MODULES = ("cold", "warm", "keystrokes", "screen", "traces", "ranks", "capture_overhead", "scale")
 
@@ -27,6 +28,8 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3, help="of what takes seconds")
     parser.add_argument("--only", default=",".join(MODULES), help="modules, with commas")
     options = parser.parse_args()
+    if not (options.tree / YAML["checkout"]).is_file():
+        parser.error(f"{options.tree} is no checkout of PyTorch: it has no {YAML['checkout']}")
     with tempfile.TemporaryDirectory(prefix="torchnav-benchmark") as cache:
         bench = Bench(options.tree.resolve(), Path(cache), options.runs)
         print(HEADER)
