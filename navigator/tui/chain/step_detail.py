@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from indexes.model.answers import Hop, Route, Unresolved
-from navigator.text.chains import choice_note, dtype_notes
+from navigator.text.chains import choice_note, dtype_notes, folded_words
 from navigator.tui.chain.chain_groups import Step, is_pending
 from navigator.tui.chain.route_rows import condition
 from navigator.tui.text import one_line, place, short_symbol, shorten
@@ -67,7 +67,10 @@ class StepDetail(Widget):
         width = max(self.size.width, 20)
         style = _STYLES[hop.confidence]
         rule = (f" · {one_line(hop.rule)}", "")
-        lines = [Content.assemble((_CONFIDENCE[hop.confidence], style), rule)]
+        lines = [
+            Content.assemble((one_line(hop.symbol), "bold"), *_keys(hop)),
+            Content.assemble((_CONFIDENCE[hop.confidence], style), rule),
+        ]
         if hop.note:
             lines.append(Content(one_line(hop.note)))
         if hop.choices:
@@ -76,11 +79,10 @@ class StepDetail(Widget):
         if hop.guard:
             lines.append(Content.assemble(("under ", "dim"), f"#if {one_line(hop.guard)}"))
         if hop.folded:
-            lines.append(Content.styled(_folded(hop), "dim"))
+            lines.append(Content.styled(f"not listed below: {folded_words(hop)}", "dim"))
         if hop.location:
             lines.append(Content.styled(place(hop.location, width), "dim"))
-        lines += _evidence(hop, width)
-        return [*lines, Content.assemble((one_line(hop.symbol), "bold"), *_keys(hop))]
+        return lines + _evidence(hop, width)
 
 
 def _route_line(mark: str, route: Route, width: int) -> Content:
@@ -94,12 +96,6 @@ def _route_line(mark: str, route: Route, width: int) -> Content:
 def _keys(hop: Hop) -> list[tuple[str, str]]:
     words = [hop.role.replace("_", " "), *(hop.keys or ([hop.device] if hop.device else []))]
     return [("  " + ", ".join(words), "dim")]
-
-
-def _folded(hop: Hop) -> str:
-    """Counts by work of the steps that are not listed below it."""
-    counts = ", ".join(f"{count} {work}" for work, count in hop.folded.items())
-    return f"not listed below: {counts}"
 
 
 def _evidence(hop: Hop, width: int) -> list[Content]:
