@@ -216,8 +216,17 @@ def _place_and_note(line: CardLine, place: str, room: int) -> CardRow:
         if len(name) + 6 + len(" · ".join(parts)) <= room:
             place = shortened_path(place, room - 2 - len(" · ".join(parts)))
         else:
-            parts = parts[:-1]
+            parts = _with_one_less(parts)
     return CardRow(line, "", shortened_path(place, room), " · ".join(parts))
+
+
+def _with_one_less(parts: Sequence[str]) -> list[str]:
+    """The parts of a note with the last one counted instead of shown."""
+    *kept, last = parts
+    count, _, is_count = last.partition(" ")
+    if is_count != "more":
+        return [*kept, "1 more"]
+    return [*kept[:-1], f"{int(count) + 1} more"] if kept else []
 
 
 def _fitting(parts: Sequence[str], room: int) -> str:

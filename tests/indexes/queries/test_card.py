@@ -12,7 +12,13 @@ from indexes.model.answers import Card, CardLine, Route, Way
 from indexes.model.vocabulary import Location
 from indexes.queries.card import device_note
 from indexes.queries.chains.chain import for_key
-from navigator.text.answers import card_lines, route_lines, shortened_path, shortened_way
+from navigator.text.answers import (
+    card_line_rows,
+    card_lines,
+    route_lines,
+    shortened_path,
+    shortened_way,
+)
 from tests.indexing import grown, opened
 from tests.tree_marks import NATIVE
 
@@ -168,6 +174,18 @@ def test_a_card_counts_the_conditions_that_it_does_not_show() -> None:
     assert note(long, long) == "2 conditions"
     assert note(long) == "1 condition"
     assert note() == ""
+
+
+def test_a_note_counts_the_parts_that_do_not_fit() -> None:
+    place = Location("a.cpp", 1)
+    line = CardLine("CUDA", "x" * 60, place, "not contiguous · else run_else · 3 more")
+
+    def note(room: int) -> str:
+        return [row.note for row in card_line_rows(line, room)][-1]
+
+    assert note(60) == "not contiguous · else run_else · 3 more"
+    assert note(40) == "not contiguous · 4 more"
+    assert note(20) == "5 more"
 
 
 @pytest.mark.parametrize(
