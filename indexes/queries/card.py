@@ -302,7 +302,7 @@ def _autocast(around: Surroundings) -> Iterator[CardLine]:
 
 def _tests(native: NativeFunction, around: Surroundings) -> CardLine:
     tests, docs = around.tests, around.docs
-    parts = ["none named after it: see callers" if native.defined_by else "none found by name"]
+    parts = ["none named after it: see callers"]
     if tests.files:
         parts = [f"{_counted(tests.files, 'file')}, {_counted(tests.tests, 'test')}"]
     parts += [_counted(len(around.opinfo), "OpInfo")] if around.opinfo else []

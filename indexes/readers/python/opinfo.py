@@ -140,7 +140,9 @@ def _facts(entry: _Entry, explicit: dict[tuple[str, str], str]) -> Iterator[Pyth
     )
     aliases = entry.keywords.get("aliases")
     listed = aliases.elts if isinstance(aliases, (ast.Tuple, ast.List)) else ()
-    targets = [_target(aten_name or ref_of or name), *(f"torch.{_text(one)}" for one in listed)]
+    # AliasInfo looks names up from torch, which has itself as ``torch.torch``.
+    names = [_text(one).removeprefix("torch.") for one in listed]
+    targets = [_target(aten_name or ref_of or name), *(f"torch.{one}" for one in names)]
     where = entry.call.lineno, entry.end_line
     for target in dict.fromkeys(targets):
         yield PythonFact("opinfo", target, name, *where, detail)

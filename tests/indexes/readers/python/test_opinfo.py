@@ -43,6 +43,15 @@ def test_entries_that_are_appended() -> None:
     assert entries(source) == [("aten::bmm", "bmm", "fast"), ("aten::mm", "mm", "")]
 
 
+def test_aliases_with_and_without_their_package() -> None:
+    source = "op_db = [OpInfo('igamma', aliases=('torch.special.gammainc', 'special.gamma'))]"
+    assert [target for target, *_ in entries(source)] == [
+        "aten::igamma",
+        "torch.special.gammainc",
+        "torch.special.gamma",
+    ]
+
+
 OPINFO = """\
 def make_mvlgamma_opinfo(variant_test_name, domain):
     return UnaryUfuncInfo('mvlgamma',
