@@ -104,6 +104,12 @@ class TorchnavApp(App[int]):
         self._op = op
         self._interrupted = -_AGAIN_S
 
+    def on_index_progress_opened(self) -> None:
+        """Screens above the browser may show less than the new index has."""
+        for screen in self.screen_stack:
+            if isinstance(screen, PlacesScreen | GotoScreen):
+                screen.index_opened()
+
     def get_default_screen(self) -> Screen[Any]:
         return BrowserScreen(self.context, self._op)
 

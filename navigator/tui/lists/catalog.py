@@ -52,6 +52,8 @@ class FindPane(PlacesPane):
 
     def _found(self, text: str, hits: Sequence[Hit]) -> None:
         self.places.message = f"nothing is named {text}"
+        if self.context.index is None:
+            self.wait("only operators are known", self.typed)
         self.show_rows([of_hit(hit) for hit in hits])
         self._type_ahead.answered(text)
 
@@ -63,12 +65,12 @@ class TensorImplPane(PlacesPane):
         super().__init__(context, "members of TensorImpl")
 
     def begin(self) -> None:
+        index = self.context.index
+        if index is None:
+            self.wait("its members are unknown", self.begin)
+            return
         self.places.message = "found no data members in TensorImpl.h"
-        if session := self.context.session:
-            self.ask(
-                session.index.tensorimpl,
-                lambda members: self.show_rows(of_members(members), folded=True),
-            )
+        self.ask(index.tensorimpl, lambda members: self.show_rows(of_members(members), folded=True))
 
 
 class EnginePane(PlacesPane):
@@ -78,11 +80,14 @@ class EnginePane(PlacesPane):
         super().__init__(context, "phases of a backward pass")
 
     def begin(self) -> None:
+        index = self.context.index
+        if index is None:
+            self.wait("its functions are unknown", self.begin)
+            return
         self.places.message = (
             "The autograd engine (engine.cpp) is not in this source. torchnav clone fetches it."
         )
-        if session := self.context.session:
-            self.ask(session.index.engine, lambda functions: self.show_rows(of_engine(functions)))
+        self.ask(index.engine, lambda functions: self.show_rows(of_engine(functions)))
 
 
 LISTS: Mapping[str, Callable[[Context], PlacesPane]] = {

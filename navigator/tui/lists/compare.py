@@ -13,7 +13,6 @@ from navigator.text.diff import TITLES, counts, title
 from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.processes.preview import REASON
 from navigator.tui.text import one_line
 
 
@@ -39,7 +38,7 @@ class ComparePane(PlacesPane):
     def _compare_with(self, name: str) -> None:
         index = self.context.index
         if index is None:
-            self.show_message(f"nothing can be compared: {REASON}")
+            self.wait("nothing can be compared", lambda: self._compare_with(name))
             return
         self._version, self._diff = name, None
         self.show_message(f"comparing with {one_line(name)} …")

@@ -11,7 +11,6 @@ from navigator.live.schema_check import plan_operator
 from navigator.text.contribution import markdown_lines, plan_markdown, plan_sections, sections
 from navigator.tui.context import Context
 from navigator.tui.lists.checklist import ChecklistPane
-from navigator.tui.processes.preview import REASON
 
 _HISTORIES = 4
 """Number of places whose last changes are shown."""
@@ -28,7 +27,7 @@ class ContributePane(ChecklistPane):
 
     def begin(self) -> None:
         if self.context.index is None:
-            self.show_message(f"nothing can be prepared: {REASON}")
+            self.wait("nothing can be prepared", self.begin)
         else:
             self.show_message("looking at tests, includes, owners and history …")
             self._load(histories=0)
@@ -79,7 +78,7 @@ class NewOperatorPane(ChecklistPane):
     def _make(self, schema: str) -> None:
         index = self.context.index
         if index is None:
-            self.show_message(f"no plan: {REASON}")
+            self.wait("no plan", lambda: self._make(schema))
             return
         self._schema, self._plan = schema, None
         self.show_message("asking torchgen, looking for similar operators …")

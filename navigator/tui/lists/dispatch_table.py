@@ -32,7 +32,9 @@ class DispatchTablePane(PlacesPane):
 
     def begin(self) -> None:
         index = self.context.index
-        if index is not None:
+        if index is None:
+            self.wait("the table is unknown", self.begin)
+        else:
             self.places.message = "reading the registrations …"
             self.ask(lambda: index.table(self._op), self._show)
 

@@ -10,7 +10,6 @@ from navigator.text.code_map import counts_words
 from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.processes.preview import REASON
 
 
 class FolderMapPane(PlacesPane):
@@ -41,7 +40,7 @@ class FolderMapPane(PlacesPane):
         session = self.context.session
         folders = session.code_map if session else None
         if folders is None:
-            self.show_message(f"the map is unknown: {REASON}")
+            self.wait("the map is unknown", lambda: self._go(folder, name))
             return
         self.ask(lambda: folders.folder(folder), lambda found: self._show(found, name))
 

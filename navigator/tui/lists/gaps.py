@@ -12,7 +12,6 @@ from indexes.queries.gaps.model import Gap, GapFilter, GapList, KindCount
 from navigator.tui.context import Context
 from navigator.tui.lists.places_pane import PlacesPane
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.processes.preview import REASON
 
 
 class GapsPane(PlacesPane):
@@ -32,7 +31,7 @@ class GapsPane(PlacesPane):
     def begin(self) -> None:
         index = self.context.index
         if index is None:
-            self.show_message(f"gaps are unknown: {REASON}")
+            self.wait("gaps are unknown", self.begin)
         else:
             self.ask(lambda: find_gaps(index, GapFilter(ALL)), self._found)
 

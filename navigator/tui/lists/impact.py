@@ -15,7 +15,6 @@ from navigator.tui.background import complain
 from navigator.tui.context import Context
 from navigator.tui.lists.checklist import CommandsPane
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.processes.preview import REASON
 from navigator.tui.text import one_line
 
 
@@ -118,7 +117,7 @@ class ImpactPane(CommandsPane):
     def begin(self) -> None:
         index, subject = self.context.index, self._subject
         if index is None:
-            self.show_message(f"nothing can be followed: {REASON}")
+            self.wait("nothing can be followed", self.begin)
             return
         self.show_message("following its uses …")
         impacts = Impacts(index)
@@ -167,7 +166,7 @@ class AffectedPane(CommandsPane):
     def _ask_for(self, commits: str) -> None:
         index = self.context.index
         if index is None:
-            self.show_message(f"nothing can be followed: {REASON}")
+            self.wait("nothing can be followed", lambda: self._ask_for(commits))
             return
         self._commits = commits
         what = one_line(commits) if commits else "uncommitted work"

@@ -13,6 +13,7 @@ from navigator.tui.background import ask
 from navigator.tui.context import Context
 from navigator.tui.debounce import Debounce
 from navigator.tui.place_rows import PlaceRow
+from navigator.tui.processes.preview import REASON
 from navigator.tui.text import one_line
 from navigator.tui.widgets.bars import PaneTitle
 from navigator.tui.widgets.comment import Comment
@@ -52,6 +53,8 @@ class PlacesPane(MainPane):
         self.title = title
         self._rows = rows
         self._soon = Debounce(self, 0.05)
+        self._question: Callable[[], object] | None = None
+        """Needs an index, and is asked once there is one."""
         self.early_keys = EarlyKeys() if self.INVITATION else None
 
     def compose(self) -> ComposeResult:
@@ -115,6 +118,17 @@ class PlacesPane(MainPane):
         """Show why there are no places, or none yet."""
         self.places.message = one_line(text)
         self.show_rows(())
+
+    def wait(self, why: str, question: Callable[[], object]) -> None:
+        """Show what is unknown without an index, and ask once there is one."""
+        self._question = question
+        self.show_message(f"{why}: {REASON}")
+
+    def index_opened(self) -> None:
+        """Ask the question that waits for an index."""
+        question, self._question = self._question, None
+        if question:
+            question()
 
     def ask(self, question: Callable[[], T], then: Callable[[T], object]) -> None:
         """Run a question in a thread; errors are shown in the list."""

@@ -17,7 +17,6 @@ from navigator.tui.background import complain, say
 from navigator.tui.context import Context
 from navigator.tui.lists.checklist import CommandsPane, copy_checklist
 from navigator.tui.place_rows import PlaceRow
-from navigator.tui.processes.preview import REASON
 from navigator.tui.shell import run_shown
 from navigator.tui.widgets.place_list import PlaceList
 
@@ -45,7 +44,7 @@ class PlanPane(CommandsPane):
     def begin(self) -> None:
         index, session = self.context.index, self.context.session
         if index is None or session is None or session.changes is None:
-            self.show_message(f"no plan: {REASON}")
+            self.wait("no plan", self.begin)
             return
         self._progress = Progress.load(index.cache, index.source.key, self._change)
         changes, change = session.changes, self._change

@@ -5,17 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from indexes.model.answers import (
-    Card,
-    Chain,
-    EngineFunction,
-    Hit,
-    Hop,
-    Member,
-    NameMatch,
-    Route,
-    Unresolved,
-)
+from indexes.model.answers import Card, Chain, Hit, Hop, NameMatch, Route, Unresolved
 from indexes.model.errors import NotFound, SourceError
 from indexes.model.vocabulary import (
     Definition,
@@ -116,12 +106,6 @@ class Preview:
         raise SourceError(REASON)
 
     def uses(self, symbol: str, limit: int = 200) -> tuple[Hit, ...]:
-        raise SourceError(REASON)
-
-    def tensorimpl(self) -> tuple[Member, ...]:
-        raise SourceError(REASON)
-
-    def engine(self) -> tuple[EngineFunction, ...]:
         raise SourceError(REASON)
 
     def problems(self) -> tuple[Problem, ...]:

@@ -49,6 +49,10 @@ class GotoScreen(ModalScreen[Visit | None]):
     def on_mount(self) -> None:
         self.early_keys.begin_in(self.query_one(FilterInput))
 
+    def index_opened(self) -> None:
+        """Called when there is an index, or a newer one."""
+        self._resolve(self.query_one(FilterInput).value.strip())
+
     def on_input_changed(self, event: FilterInput.Changed) -> None:
         text = event.value.strip()
         self._soon(lambda: self._resolve(text))

@@ -93,3 +93,7 @@ class PlacesScreen(Screen[Visit | None]):
 
     def on_screen_resume(self) -> None:
         fit_terminal(self)
+
+    def index_opened(self) -> None:
+        """Called when there is an index, or a newer one."""
+        self.pane.index_opened()

@@ -117,6 +117,36 @@ async def test_the_index_answers_anew_wherever_the_cursor_is(sit: Sit) -> None:
         await person.sees("1 CPU", "SoftMaxKernel.cpp")
 
 
+@pytest.mark.parametrize(
+    ("keys", "found"),
+    [
+        ("M", "operators missing a backend kernel"),
+        ("c", "SoftMax.cpp"),
+        ("I", "SoftMax.cpp"),
+        ("A", "has no .git"),
+        ("d", "softmax_cpu_out"),
+        ("T", "storage_"),
+        ("E", "engine.cpp"),
+        ("s softmax_cpu_out", "impl_func"),
+    ],
+)
+async def test_a_list_that_waits_for_the_index_fills_once_there_is_one(
+    sit: Sit, keys: str, found: str
+) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("softmax")
+        assert person.session is not None
+        index, preview = person.session.index, Preview(Source.find(str(TREE)))
+        person.opens(Session(preview))
+        await person.sees("Not read yet")
+        key, _, text = keys.partition(" ")
+        await person.types(text, into=key)
+        await person.sees("still being")
+        person.opens(Session(index))
+        await person.sees(found)
+        await person.sees_no("still being")
+
+
 async def test_indexing_can_be_stopped_and_taken_up_again(sit: Sit, tmp_path: Path) -> None:
     async with sit(cache=tmp_path / "cache") as person:
         person.browser.action_cancel()
