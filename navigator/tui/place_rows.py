@@ -12,6 +12,7 @@ from indexes.model.dispatch import DispatchSlot
 from indexes.model.vocabulary import Definition, Location, OperatorSummary
 from indexes.readers.cxx.engine import MEANINGS
 from navigator.tui.history import Visit
+from navigator.tui.processes.preview import REASON, Preview
 from navigator.tui.session import Session, visit_to
 from navigator.tui.text import one_line
 
@@ -172,6 +173,8 @@ def named(session: Session, text: str) -> Named:
         return Named(list(_rows(session, match)), one_line(match.note or _kind(match)))
     holding = [of_hit(hit) for hit in session.index.find(text, _HOLDING)]
     words = f"nothing is named {one_line(text)}"
+    if isinstance(session.index, Preview):
+        words = f"only operators are known: {REASON}"
     if holding:
         return Named(holding, f"{words}; names that contain it", "not found; names that contain it")
     near = list(_near(session, match))

@@ -182,6 +182,8 @@ class ChainWorkspace(Workspace):
     def _go_to_line(self, digit: str) -> None:
         if self.chain.card.select(digit):
             self.screen.set_focus(self.chain.card)
+        elif self.context.index is None:
+            say(self, f"the card of {self.chain.op or 'this'} is not available yet: {REASON}")
         else:
             say(self, f"the card of {self.chain.op or 'this'} has no line for {DIGITS[digit]}")
 

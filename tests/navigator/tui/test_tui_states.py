@@ -147,6 +147,21 @@ async def test_a_list_that_waits_for_the_index_fills_once_there_is_one(
         await person.sees_no("still being")
 
 
+async def test_nothing_is_said_to_be_missing_before_there_is_an_index(sit: Sit) -> None:
+    async with sit(120, 40) as person:
+        await person.asks_for("softmax")
+        assert person.session is not None
+        index, preview = person.session.index, Preview(Source.find(str(TREE)))
+        person.opens(Session(preview))
+        await person.sees("Not read yet")
+        await person.presses("2")
+        await person.sees("not available yet")
+        await person.types("softmax_cpu_out", into="colon")
+        await person.sees("only operators are known")
+        person.opens(Session(index))
+        await person.sees("SoftMaxKernel.cpp", "impl_func")
+
+
 async def test_indexing_can_be_stopped_and_taken_up_again(sit: Sit, tmp_path: Path) -> None:
     async with sit(cache=tmp_path / "cache") as person:
         person.browser.action_cancel()
