@@ -163,6 +163,7 @@ class TraceScreen(Screen[None]):
 
     def on_index_progress_opened(self) -> None:
         self.workspace.link()
+        self.workspace.chain.reload(self.workspace.here)
 
     def on_index_progress_described(self, message: IndexProgress.Described) -> None:
         self.query_one(TopBar).show_source(message.info)

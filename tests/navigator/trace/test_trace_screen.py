@@ -21,8 +21,10 @@ from navigator.trace.table import OP, Table
 from navigator.trace.trace import Trace
 from navigator.trace.views import VIEWS
 from navigator.tui import session
+from navigator.tui.panes.index_progress import IndexProgress
 from navigator.tui.processes.indexing import refresh_index
-from navigator.tui.session import Opener
+from navigator.tui.processes.preview import Preview
+from navigator.tui.session import Opener, Session
 from navigator.tui.trace.recordings import Show
 from navigator.tui.trace.timeline_bar import TimelineBar
 from tests.navigator.trace.conftest import TRACES
@@ -187,6 +189,21 @@ async def test_a_backward_operator_leads_to_its_formula(opener: Opener, step_fol
         await person.presses("u")
         await person.sees("55▎     loss.backward()")
         await person.until(lambda: "× " in person.line("loss.backward()"), "operators of the line")
+
+
+async def test_a_chain_from_before_the_index_is_drawn_anew(
+    opener: Opener, step_folder: Path
+) -> None:
+    async with sit(opener, opened(step_folder / "trace.json")) as person:
+        await opens(person)
+        bar, here = screen_of(person).query_one(IndexProgress), screen_of(person).workspace
+        await person.until(lambda: here.context.index is not None and here.chain.op, "a chain")
+        assert here.context.session is not None
+        index, source = here.context.session.index, Source.find(opener.tree)
+        bar.post_message(IndexProgress.Opened(Session(Preview(source))))
+        await person.sees("Not read yet")
+        bar.post_message(IndexProgress.Opened(Session(index)))
+        await person.sees_no("Not read yet")
 
 
 async def test_a_gpu_profile_at_80_by_24(opener: Opener) -> None:
