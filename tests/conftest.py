@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shutil
 import signal
@@ -14,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from indexes.queries.index import Index
-from indexes.source.source import Source
 from indexes.source.torch_install import installed_torch
 from tests.indexing import opened, shared_cache
 from tests.tree_marks import TREE
@@ -47,9 +45,8 @@ def cache(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def tree_index(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """An index of the small tree, built from nothing."""
-    index = Index.open(Source.find(str(tree)), tmp_path_factory.mktemp("tree-index"))
-    with contextlib.closing(index):
+    """An index of the small tree, built from nothing, shared by the test processes."""
+    with opened(tree, shared_cache(tree, tmp_path_factory)) as index:
         yield index
 
 
@@ -63,9 +60,19 @@ def torch_root() -> Path:
 
 
 @pytest.fixture(scope="session")
-def wheel(torch_root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    """An index of the installed torch, shared by the test processes."""
-    with opened(torch_root, shared_cache(torch_root, tmp_path_factory)) as index:
+def wheel_cache(
+    torch_root: Path, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> str:
+    """A cache folder with an index of the installed torch, shared by the test processes."""
+    assert pytestconfig.cache is not None
+    kept = pytestconfig.cache.mkdir("indexes")
+    return str(shared_cache(torch_root, tmp_path_factory, kept))
+
+
+@pytest.fixture(scope="session")
+def wheel(torch_root: Path, wheel_cache: str) -> Iterator[Index]:
+    """An index of the installed torch."""
+    with opened(torch_root, Path(wheel_cache)) as index:
         yield index
 
 

@@ -1,4 +1,4 @@
-"""Indexes of the installed torch and of tests/tree, built once for all tests."""
+"""What commands answer from, and the compiled recorder, built once for all tests."""
 
 from __future__ import annotations
 
@@ -12,15 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing import shared_cache
+from tests.indexing import nearby, shared_cache
 from tests.navigator.trace.programs import RECORDER
 from tests.tree_marks import TREE
-
-
-@pytest.fixture(scope="session")
-def wheel_cache(torch_root: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A cache folder that holds an index of the wheel."""
-    return str(shared_cache(torch_root, tmp_path_factory))
 
 
 @pytest.fixture(scope="session")
@@ -42,6 +36,12 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> str:
         done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return str(json.loads(done.stdout))
+
+
+@pytest.fixture
+def cache(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder in which an index of a copy of the small tree begins as that of the tree."""
+    return nearby(tmp_path / "cache", tmp_path_factory)
 
 
 @pytest.fixture

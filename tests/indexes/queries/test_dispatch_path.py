@@ -16,7 +16,7 @@ from indexes.queries.dispatch_path.recorded import DispatchPaths
 from indexes.queries.dispatch_path.switches import MEANINGS
 from indexes.queries.dispatch_path.walk import SwitchedPaths
 from indexes.queries.index import Index
-from tests.indexing import opened, write
+from tests.indexing import nearby, opened, write
 from tests.tree_marks import TREE
 
 KEY_SETS = """
@@ -116,7 +116,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def index(tree: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    with opened(tree, tmp_path_factory.mktemp("cache")) as index:
+    with opened(tree, nearby(tmp_path_factory.mktemp("cache"), tmp_path_factory)) as index:
         yield index
 
 

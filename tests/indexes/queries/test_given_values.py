@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from indexes import Index
-from tests.indexing import append, opened, usual
+from tests.indexing import append, nearby, opened, usual
 from tests.tree_marks import TREE, YAML
 
 DATA = Path(__file__).parents[2] / "data" / "given_values"
@@ -21,7 +21,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     root = Path(shutil.copytree(TREE, tmp_path_factory.mktemp("given") / "pytorch"))
     shutil.copytree(DATA, root, dirs_exist_ok=True)
     append(root, {YAML: (DATA / "added.yaml").read_text()})
-    with opened(root, tmp_path_factory.mktemp("cache")) as index:
+    with opened(root, nearby(tmp_path_factory.mktemp("cache"), tmp_path_factory)) as index:
         yield index
 
 

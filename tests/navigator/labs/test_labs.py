@@ -9,10 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from indexes.source.torch_install import installed_torch
 from navigator.labs.cells import Lab, all_labs
 from navigator.labs.running import run_lab
-from tests.indexing import shared_cache
 
 SLOW = ("compiler", "processes")
 
@@ -25,12 +23,10 @@ def params() -> Iterator[object]:
 
 @pytest.mark.parametrize("one", params())
 def test_every_claim_holds(
-    one: Lab, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    one: Lab, torch_root: Path, wheel_cache: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    torch = installed_torch()
-    assert torch
-    monkeypatch.setenv("TORCHNAV_CACHE", str(shared_cache(torch.root, tmp_path_factory)))
-    run = run_lab(one, sys.executable, str(torch.root))
+    monkeypatch.setenv("TORCHNAV_CACHE", wheel_cache)
+    run = run_lab(one, sys.executable, str(torch_root))
 
     errors = [(cell.error_line, cell.error) for cell in run.cells.values() if cell.error]
     assert errors == []

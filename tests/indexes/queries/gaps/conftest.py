@@ -22,7 +22,7 @@ from tests.indexes.queries.gaps.grown_files import (
     write_tests,
 )
 from tests.indexes.queries.gaps.grown_operators import write_operators, write_python
-from tests.indexing import opened
+from tests.indexing import nearby, opened
 from tests.tree_marks import TREE
 
 
@@ -36,7 +36,7 @@ def grown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     write_checks(root)
     write_docs(root)
     write_expectations(root)
-    cache = tmp_path_factory.mktemp("gaps-index")
+    cache = nearby(tmp_path_factory.mktemp("gaps-index"), tmp_path_factory)
     with opened(root, cache) as index:
         yield index
 
