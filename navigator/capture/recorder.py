@@ -21,6 +21,7 @@ from .calls import CallLog
 from .devices import accelerator_in_use, has_allocated, is_built_for_devices, named_device
 from .follow import follow_profilers, follow_threads
 from .frames import Stacks
+from .interrupts import interrupts_held
 from .limits.options import Limits
 from .limits.window import Part
 from .mode import BetweenCalls
@@ -234,6 +235,7 @@ class Recorder(Session):
 
     # --------------------------------------------------------------------------- windows
 
+    @interrupts_held()
     def at_boundary(self, frame: FrameType | None, now: int) -> None:
         """Called after an outermost call of the main thread if the window should close."""
         self.due, self.full_at = now + _RETRY_NS, _NEVER
@@ -249,6 +251,7 @@ class Recorder(Session):
             self._stopped = True
             self.due = _NEVER
 
+    @interrupts_held()
     def step_aside(self) -> None:
         """Called before the program starts a profiler."""
         with self.modes.held():
@@ -257,6 +260,7 @@ class Recorder(Session):
                 self._aside_ns = time_ns()
         self.due = self.full_at = _NEVER
 
+    @interrupts_held()
     def step_back(self, result: Any) -> None:
         """Called when the program's profiler has ended. Operators still open in it do not affect
         our windows, which are of the other kind."""
@@ -283,6 +287,7 @@ class Recorder(Session):
             return None
         return Seen(result, since, places_in(result) if self.elsewhere else None)
 
+    @interrupts_held()
     def _restart(self, frame: FrameType | None, device: str = "") -> bool:
         """Close the window and open another; False where that is not safe, seen from ``frame``."""
         with self.modes.held():
@@ -313,6 +318,7 @@ class Recorder(Session):
             "missing"
         )
 
+    @interrupts_held()
     def _open_window(self, device: str = "") -> None:
         if self._cut_ns != _NEVER:
             self._end()
@@ -331,15 +337,16 @@ class Recorder(Session):
             self.full_at = self.next_number() + self._calls_in_window()
         self.marking = True
 
+    @interrupts_held()
     def _close_window(self) -> None:
         """Stop the profiler and write its events."""
         if not self.marking:
             return
-        self.marking = False
-        if self.awaits_device and accelerator_in_use() and has_allocated():
-            self._note_device()  # used outside of calls, as by torch.load
-        closed_ns = time_ns()
         with self._writing():
+            self.marking = False
+            if self.awaits_device and accelerator_in_use() and has_allocated():
+                self._note_device()  # used outside of calls, as by torch.load
+            closed_ns = time_ns()
             try:
                 self._close_with_tree(closed_ns) if self._tree else self._close_without(closed_ns)
             except OSError as error:

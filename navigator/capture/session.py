@@ -18,6 +18,7 @@ import torch
 from .compile_log import CompileLog
 from .definitions import Definitions
 from .follow import Undo, follow_steps
+from .interrupts import interrupts_held
 from .limits.options import Limits
 from .modules import ModuleHooks
 from .storages import Storages
@@ -26,6 +27,7 @@ from .writer import TraceFile, metadata, remove_tail
 FORMAT_VERSION = 2
 INTERVAL_S = 0.2
 _ENDING_S, _STEP_S = 0.1, 0.0002
+_CUT_SHORT = "interrupted while the recording was saved: its last operators may be missing"
 
 
 class Session:
@@ -69,9 +71,18 @@ class Session:
 
     def finish(self) -> None:
         """Write what is left and stop. Does nothing the second time or in a forked child."""
-        if not self._started or os.getpid() != self._pid:
+        if not self._is_here():
             return
         self._started = False
+        try:
+            self._finish()
+        except KeyboardInterrupt:  # once more: the program has ended already
+            self.note(_CUT_SHORT)
+            self._file.say(_CUT_SHORT)
+        self._file.close()
+        remove_tail(self._file.path)
+
+    def _finish(self) -> None:
         self._announcer.stop()
         self._end()
         if self._compile_log is not None:
@@ -84,8 +95,6 @@ class Session:
         self._file.write([*self._pending(), *self._defined(last=True)])
         self._check_limits()
         self._file.write_unlimited([end])
-        self._file.close()
-        remove_tail(self._file.path)
 
     def pause(self) -> None:
         """Before a fork: stop whatever the child would inherit half of."""
@@ -190,10 +199,11 @@ class Session:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """Adds the duration of the block to the time spent writing."""
+        """Adds the duration of the block to the time spent writing, which nothing interrupts."""
         started = time_ns()
         try:
-            yield
+            with interrupts_held():
+                yield
         finally:
             self._file.spent_ns += time_ns() - started
 

@@ -75,6 +75,10 @@ class Windows:
                     self._write(self._waiting.popleft())
                 except OSError as error:
                     self._file.fail(error)
+                except KeyboardInterrupt:  # only when the program has ended
+                    for left in self._waiting:
+                        os.unlink(left.path)
+                    raise
 
     def _write(self, closed: Closed) -> None:
         data = read_saved(closed.path, tempfile.gettempdir())

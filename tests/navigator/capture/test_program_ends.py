@@ -29,6 +29,58 @@ def test_the_trace_is_kept_however_the_program_ends(tmp_path: Path, end: str, st
     assert {"ones", "mul.Tensor"} <= names(trace)
 
 
+INTERRUPTED = """\
+import signal, torch
+signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+x, count = torch.ones(3), 0
+for turn in range(60):
+    signal.setitimer(signal.ITIMER_REAL, 0.001 + turn * 0.0001)
+    try:
+        while True:
+            x.neg()
+            count += 1
+    except KeyboardInterrupt:
+        pass
+print(count)
+"""
+
+
+def test_an_interrupt_while_a_window_closes_loses_nothing(tmp_path: Path) -> None:
+    done = run(tmp_path, INTERRUPTED, options=("--window", "0.0001"))
+    assert (done.returncode, done.stderr) == (0, "")
+    ran = sum(op.full_name == "neg" for op in read_trace(tmp_path / "trace.json").ops())
+    assert int(done.stdout) <= ran <= int(done.stdout) + 60
+
+
+TWICE = """\
+import atexit, signal, torch
+x = torch.ones(3)
+for _ in range(3000):
+    x = x.neg()
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+atexit.register(signal.setitimer, signal.ITIMER_REAL, 0.002)
+raise KeyboardInterrupt
+"""
+
+
+def test_a_second_interrupt_ends_the_saving(tmp_path: Path) -> None:
+    """What is in the file by then stays, and one line tells that there is no more."""
+    done = run(tmp_path, TWICE, options=("--summary",))
+    assert done.returncode == -signal.SIGINT
+    *program, cut, summary = done.stderr.splitlines()
+    assert program[-1] == "KeyboardInterrupt"
+    assert "capture" not in "".join(program)
+    told = "interrupted while the recording was saved: its last operators may be missing"
+    assert cut == f"torchnav: {told}"
+    assert " operators, " in summary
+    assert [one.name for one in tmp_path.glob("trace*")] == ["trace.json"]
+    trace = read_trace(tmp_path / "trace.json")
+    assert told in trace.meta.problems
+    assert not trace.meta.complete
+    rows = sum(op.kind == "op" for op in trace.ops())
+    assert 400 <= rows <= 3001  # the first window is written at once
+
+
 def test_a_full_disk_stops_the_recording_and_not_the_program(tmp_path: Path) -> None:
     (tmp_path / "trace.json").symlink_to("/dev/full")
     done = run(tmp_path, "print('before')\nimport torch\nprint(torch.ones(2).sum())\n")
