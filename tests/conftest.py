@@ -14,7 +14,7 @@ import pytest
 
 from indexes.queries.index import Index
 from indexes.source.torch_install import installed_torch
-from tests.indexing import opened, shared_cache
+from tests.indexing import nearby, opened, shared_cache
 from tests.tree_marks import TREE
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -41,6 +41,12 @@ def tree_copy(tmp_path: Path) -> Path:
 def cache(tmp_path: Path) -> Path:
     """An empty cache folder."""
     return tmp_path / "cache"
+
+
+@pytest.fixture
+def near_cache(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder in which an index of a copy of the small tree begins as that of the tree."""
+    return nearby(tmp_path / "cache", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
@@ -100,11 +106,11 @@ def checkout_index(checkout: Path, checkout_cache: Path) -> Iterator[Index]:
 
 
 @pytest.fixture
-def torchnav(tmp_path: Path) -> Run:
+def torchnav(cache: Path) -> Run:
     """Runs the command line as a user does, with a cache of its own: ``torchnav("op", "add")``."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-        own = {"TORCHNAV_CACHE": str(tmp_path / "cache"), **environment}
+        own = {"TORCHNAV_CACHE": str(cache), **environment}
         inherited = {k: v for k, v in os.environ.items() if k != "TORCHNAV_CHECKOUT"}
         return subprocess.run(
             [sys.executable, "-m", "navigator", *arguments],

@@ -117,6 +117,12 @@ def nearby(cache: Path, factory: pytest.TempPathFactory) -> Path:
     return cache
 
 
+def build_near(tree: Path, cache: Path, factory: pytest.TempPathFactory) -> None:
+    """As ``build``, of a copy of the small tree into an empty cache, which then has no other."""
+    build(tree, nearby(cache, factory))
+    _index(TREE, cache).unlink(missing_ok=True)
+
+
 def _index(tree: Path, cache: Path) -> Path:
     return index_path(Source.find(str(tree)), cache)
 

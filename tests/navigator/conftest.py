@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -12,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing import nearby, shared_cache
+from tests.indexing import shared_cache
 from tests.navigator.trace.programs import RECORDER
 from tests.tree_marks import TREE
 
@@ -24,24 +22,21 @@ def small_tree(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The compiled recorder, built once."""
+def library(pytestconfig: pytest.Config) -> str:
+    """The compiled recorder, built once for its source, torch and Python."""
     if shutil.which("g++") is None and shutil.which("clang++") is None:
         pytest.skip("no C++ compiler")
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
-    command = [sys.executable, str(RECORDER.with_name("build.py")), str(shared / "native")]
-    with open(shared / "native.lock", "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # one worker builds, the others find it
-        done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert pytestconfig.cache is not None
+    folder = str(pytestconfig.cache.mkdir("native"))
+    command = [sys.executable, str(RECORDER.with_name("build.py")), folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     return str(json.loads(done.stdout))
 
 
 @pytest.fixture
-def cache(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache folder in which an index of a copy of the small tree begins as that of the tree."""
-    return nearby(tmp_path / "cache", tmp_path_factory)
+def cache(near_cache: Path) -> Path:
+    return near_cache
 
 
 @pytest.fixture

@@ -63,6 +63,11 @@ def _order(index: Index) -> list[object]:
 
 
 @pytest.fixture
+def cache(near_cache: Path) -> Path:
+    return near_cache
+
+
+@pytest.fixture
 def aged(tree_copy: Path) -> Path:
     """The small tree, last edited long ago."""
     for folder, _, names in os.walk(tree_copy):
@@ -165,8 +170,8 @@ def _changed_at_random(
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_changes_of_a_tree(aged: Path, cache: Path, tmp_path: Path, seed: int) -> None:
-    _changed_at_random(aged, cache, tmp_path / "cold", seed, times=4)
+def test_changes_of_a_tree(aged: Path, tmp_path: Path, seed: int) -> None:
+    _changed_at_random(aged, tmp_path / "empty", tmp_path / "cold", seed, times=4)
 
 
 @pytest.mark.slow
@@ -324,8 +329,8 @@ def test_edits_of_formulas(aged: Path, cache: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_edits_of_everything(aged: Path, cache: Path, tmp_path: Path, seed: int) -> None:
-    chance = random.Random(100 + seed)
+def test_edits_of_everything(aged: Path, tmp_path: Path, seed: int) -> None:
+    chance, cache = random.Random(100 + seed), tmp_path / "empty"
     build(aged, cache)
     for _ in range(5):
         for _ in range(2):

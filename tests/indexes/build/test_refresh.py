@@ -25,12 +25,18 @@ BINARY_OPS = NATIVE + "BinaryOps.cpp"
 LONG_AGO = 1_600_000_000
 
 
+@pytest.fixture
+def cache(near_cache: Path) -> Path:
+    return near_cache
+
+
 def _insert_line(file: Path) -> None:
     """Pushes everything one line down."""
     file.write_bytes(b"// a new first line\n" + file.read_bytes())
 
 
-def test_nothing_changed_reads_nothing(tree_copy: Path, cache: Path) -> None:
+def test_nothing_changed_reads_nothing(tree_copy: Path, tmp_path: Path) -> None:
+    cache = tmp_path / "empty"
     with opened(tree_copy, cache) as index:
         assert index.report.cold
         assert index.report.read > 150

@@ -13,7 +13,7 @@ from indexes.queries.message_match import Match
 from indexes.queries.messages import _VALUES, Message, Messages
 from indexes.queries.pasted import operators_on_stack, pasted
 from indexes.readers.messages import HOLE, literal
-from tests.growth import least_seconds
+from tests.growth import least_seconds, takes_less
 from tests.indexing import opened
 from tests.tree_marks import Mark, marks
 
@@ -161,10 +161,10 @@ def test_the_records_of_a_log_are_read_one_by_one(tree_index: Index) -> None:
 def test_time_to_read_a_text_grows_with_its_length() -> None:
     for line in ("E   [rank0]: x\n", "a" * 80, "Apr 14 21:00:09 ", "what(): ", "Exception raised "):
         few, many = (partial(pasted, line * count) for count in (2000, 4000))
-        assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, line
+        assert takes_less(many, 3.5 * least_seconds(few) + 0.01), line
     for line in ("[", "(", "'", '" '):
         less, more = (partial(_VALUES.sub, "", line * count) for count in (4000, 8000))
-        assert least_seconds(more) < 3.5 * least_seconds(less) + 0.01, line
+        assert takes_less(more, 3.5 * least_seconds(less) + 0.01), line
 
 
 _POOL = """

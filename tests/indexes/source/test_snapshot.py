@@ -14,7 +14,7 @@ from indexes.queries.index import Index
 from indexes.queries.indexed_tree import unchanged
 from indexes.source.snapshot import TreeSnapshot, snapshot_file
 from indexes.source.source import Source
-from tests.indexing import build, opened
+from tests.indexing import build, build_near, opened
 from tests.repositories import begin, commit
 from tests.tree_marks import NATIVE
 
@@ -32,10 +32,10 @@ def _age(tree: Path) -> None:
 
 
 @pytest.fixture
-def tree(tree_copy: Path, cache: Path) -> Path:
+def tree(tree_copy: Path, cache: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A tree whose index is up to date, and which was last edited long ago."""
     _age(tree_copy)
-    build(tree_copy, cache)
+    build_near(tree_copy, cache, tmp_path_factory)
     return tree_copy
 
 

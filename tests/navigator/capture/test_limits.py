@@ -41,7 +41,7 @@ print(len(_get_current_function_mode_stack()), len(module._global_forward_hooks)
 """
 
 
-@pytest.fixture(params=["profiler", "compiled"])
+@pytest.fixture(scope="module", params=["profiler", "compiled"])
 def recorder(request: pytest.FixtureRequest) -> tuple[str, ...]:
     if request.param == "profiler":
         return ()
@@ -118,11 +118,16 @@ def test_operators_of_other_modules_are_left_out(tmp_path: Path, recorder: tuple
     }
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, recorder: tuple[str, ...]) -> Counter[str]:
+    """All that the program runs."""
+    return counts(recorded(tmp_path_factory.mktemp("whole"), *recorder)[0])
+
+
 @pytest.mark.parametrize("most", [7, 100])
 def test_recording_stops_at_a_number_of_operators(
-    tmp_path: Path, recorder: tuple[str, ...], most: int
+    tmp_path: Path, recorder: tuple[str, ...], whole: Counter[str], most: int
 ) -> None:
-    whole = counts(recorded(tmp_path, *recorder)[0])
     trace, out, told = recorded(tmp_path, *recorder, f"--max-ops={most}", ends=True)
     raw = sum(op.kind not in ("call", "annotation") for op in trace.ops())
     assert most - 90 < raw <= most < whole.total()

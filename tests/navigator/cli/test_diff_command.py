@@ -55,8 +55,9 @@ def test_exit_codes(repo: Path, torchnav: Run) -> None:
     assert "fetch --tags" in unknown.stderr
 
 
-def test_a_wheel_says_what_is_not_compared(repo: Path, torchnav: Run) -> None:
-    found = torchnav("diff", str(repo), "wheel", "--json", "--op", "mul", "--only", "kernel")
+def test_a_wheel_says_what_is_not_compared(repo: Path, torchnav: Run, wheel_cache: str) -> None:
+    arguments = ("diff", str(repo), "wheel", "--json", "--op", "mul", "--only", "kernel")
+    found = torchnav(*arguments, TORCHNAV_CACHE=wheel_cache)
     answer = json.loads(found.stdout)
     assert answer["changes"] == []
     assert "is a wheel" in answer["notes"][0]

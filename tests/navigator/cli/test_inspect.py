@@ -13,10 +13,11 @@ ROOT = Path(__file__).parents[3]
 
 
 def run(
-    *arguments: str, cwd: Path, question: str = "inspect", path: Path = ROOT
+    *arguments: str, cwd: Path, question: str = "inspect", path: Path = ROOT, cache: str = ""
 ) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "navigator", "--python", sys.executable, question, *arguments]
     environment = {"PYTHONPATH": f"{path}:{ROOT}", "PATH": "", "HOME": str(cwd)}
+    environment |= {"TORCHNAV_CACHE": cache} if cache else {}
     return subprocess.run(
         command, capture_output=True, text=True, cwd=cwd, env=environment, check=False
     )
@@ -78,13 +79,13 @@ def test_an_error_as_a_text_or_in_a_log_is_read_alone(tmp_path: Path, tree: Path
         )
 
 
-def test_the_graph_of_a_program_up_to_its_first_backward(tmp_path: Path, tree: Path) -> None:
+def test_the_graph_of_a_program_up_to_its_first_backward(tmp_path: Path, wheel_cache: str) -> None:
     script = tmp_path / "train.py"
     script.write_text(
         "import torch\nw = torch.ones(3, requires_grad=True)\n"
         "def step():\n    loss = w * w\n    loss.sum().backward()\nstep()\nprint('never')\n"
     )
-    done = run(str(script), cwd=tmp_path, question="graph")
+    done = run(str(script), cwd=tmp_path, question="graph", cache=wheel_cache)
 
     assert done.returncode == 0, done.stderr
     assert "AccumulateGrad w" in done.stdout
@@ -104,13 +105,13 @@ def test_a_program_without_a_backward_is_one_line(tmp_path: Path) -> None:
         assert done.stderr.splitlines()[-1] == said
 
 
-def test_why_names_who_wrote(tmp_path: Path) -> None:
+def test_why_names_who_wrote(tmp_path: Path, wheel_cache: str) -> None:
     script = tmp_path / "train.py"
     script.write_text(
         "import torch\nx = torch.ones(3, requires_grad=True)\ny = x.exp()\ny[0] = 1.0\n"
         "y.sum().backward()\n"
     )
-    done = run(str(script), cwd=tmp_path, question="why")
+    done = run(str(script), cwd=tmp_path, question="why", cache=wheel_cache)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == f"written to at {script}:4 by Tensor.__setitem__"

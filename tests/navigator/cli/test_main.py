@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from navigator.cli.main import COMMANDS
+from navigator.cli.main import COMMANDS, main
 from tests.conftest import Run
 
 TORCHNAV = [sys.executable, "-m", "navigator"]
@@ -41,11 +41,13 @@ def answer(*arguments: str) -> Any:
 
 
 class TestUsage:
-    def test_every_command_has_help(self) -> None:
+    def test_every_command_has_help(self, capsys: pytest.CaptureFixture[str]) -> None:
         listing = run("--help").stdout
         for name in COMMANDS:
-            done = run(name, "--help")
-            assert (done.returncode, done.stderr) == (0, "")
+            assert main([name, "--help"]) == 0
+            help_, errors = capsys.readouterr()
+            assert help_.startswith(f"Usage: torchnav {name} ")
+            assert errors == ""
             assert f"\n  {name} " in listing
 
     @pytest.mark.parametrize(

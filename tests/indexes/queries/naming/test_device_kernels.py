@@ -11,7 +11,7 @@ from indexes.model.vocabulary import Location
 from indexes.queries.index import Index
 from indexes.queries.naming.cxx import with_source
 from indexes.queries.naming.spelling import parse_name
-from tests.growth import least_seconds
+from tests.growth import least_seconds, takes_less
 from tests.indexing import opened
 from tests.tree_marks import NATIVE
 
@@ -129,4 +129,4 @@ def test_a_name_that_is_cut_off_has_what_begins_so(tree_copy: Path, cache: Path)
 def test_time_to_read_a_row_grows_with_its_length() -> None:
     for part in ("0.5% ", "1 ", "a  ", " ", "a::", "1us", "=", "…"):
         few, many = (partial(without_figures, part * count) for count in (4000, 8000))
-        assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01, part
+        assert takes_less(many, 3.5 * least_seconds(few) + 0.01), part

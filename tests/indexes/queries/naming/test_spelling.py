@@ -11,7 +11,7 @@ import pytest
 from indexes.queries.naming.query import NameKind
 from indexes.queries.naming.spelling import parse_name
 from indexes.source.source import Source
-from tests.growth import least_seconds
+from tests.growth import least_seconds, takes_less
 
 
 @pytest.mark.parametrize(
@@ -344,4 +344,4 @@ def test_an_expression_of_any_depth_is_read() -> None:
 @pytest.mark.parametrize("part", ["\n", "what(): ", "E ", "frame #1: ", "Assertion `"])
 def test_time_to_read_a_name_grows_with_its_length(part: str) -> None:
     few, many = (partial(parse_name, part * (length // len(part))) for length in (8000, 16000))
-    assert least_seconds(many) < 3.5 * least_seconds(few) + 0.01
+    assert takes_less(many, 3.5 * least_seconds(few) + 0.01)

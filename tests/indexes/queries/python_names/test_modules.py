@@ -12,7 +12,7 @@ from indexes.queries.python_names import find
 from indexes.queries.python_names.modules import Modules
 from indexes.queries.python_names.rows import Rows
 from indexes.queries.python_names.slots import slot_function
-from tests.growth import least_seconds
+from tests.growth import least_seconds, takes_less
 from tests.indexing import grown
 
 MILLS = """
@@ -154,8 +154,8 @@ def test_what_nothing_decides_is_no_exact_answer(name: str, index: Index) -> Non
     ],
 )
 def test_time_grows_with_the_length_of_a_file(opening: bytes) -> None:
-    few, many = (least_seconds(partial(_ask, opening * count)) for count in (4_000, 16_000))
-    assert many < 10 * max(few, 0.02)
+    few, many = (partial(_ask, opening * count) for count in (4_000, 16_000))
+    assert takes_less(many, 10 * max(least_seconds(few), 0.02))
 
 
 def _ask(data: bytes) -> None:
