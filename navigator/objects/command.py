@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
     """Prints the answer; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
+        _check_exists(options)
         answer = _ANSWERS[options.question](options)
     except ImportError as error:  # our packages are for another Python
         running = f"{sys.executable} (Python {sys.version_info[0]}.{sys.version_info[1]})"
@@ -71,12 +72,21 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _inspection(options: argparse.Namespace) -> str:
-    from navigator.objects.tensor import inspect
+def _check_exists(options: argparse.Namespace) -> None:
+    """Raises TypeError for a script that is not there, before torch is loaded."""
+    script = options.what if options.question == "why" else _split(options.what)[0]
+    try:
+        os.stat(script or os.curdir)
+    except OSError as error:
+        raise TypeError(f"{script}: {error.strerror or error}") from error
 
+
+def _inspection(options: argparse.Namespace) -> str:
     script, name = _split(options.what)
     with _OUTPUT(sys.stderr):
         value = _value(name, _run(script, options.arguments) if script else _torch())
+    from navigator.objects.tensor import inspect
+
     found = inspect(value, options.tree)
     return found.as_json() if options.json else str(found)
 
@@ -138,8 +148,6 @@ def _error(script: str, arguments: list[str], writes: Writes) -> BaseException |
     try:
         with _OUTPUT(sys.stderr), writes:
             _started(script, arguments)
-    except OSError as error:
-        raise TypeError(f"{script}: {error.strerror or error}") from error
     except SystemExit as error:
         return error if error.code else None
     except Exception as error:  # noqa: BLE001 - whatever the program raises is asked about
@@ -209,8 +217,6 @@ def _run(script: str, arguments: list[str]) -> dict[str, Any]:
     """The global names of a program; its own errors are shown as Python does."""
     try:
         return _started(script, arguments)
-    except OSError as error:
-        raise TypeError(f"{script}: {error.strerror or error}") from error
     except (Exception, SystemExit) as error:
         if not isinstance(error, SystemExit):
             traceback.print_exc()

@@ -47,10 +47,16 @@ def test_a_name_of_a_program_that_prints_and_takes_arguments(tmp_path: Path) -> 
 
 def test_what_is_no_tensor_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "ends.py").write_text("raise SystemExit(3)\n")
+    (tmp_path / "opens.py").write_text("open('nothing.csv')\n")
+    no_data = "[Errno 2] No such file or directory: 'nothing.csv'"
     for what, said in [
         ("3 + 4", "torchnav: inspect takes a tensor, not int"),
         ("nothing", "torchnav: nothing: NameError: name 'nothing' is not defined"),
         (f"{tmp_path}/missing.py:w", f"torchnav: {tmp_path}/missing.py: No such file or directory"),
+        (
+            f"{tmp_path}/opens.py:w",
+            f"torchnav: {tmp_path}/opens.py ended with FileNotFoundError: {no_data}",
+        ),
         (f"{tmp_path}/ends.py:w", f"torchnav: {tmp_path}/ends.py ended with SystemExit: 3"),
     ]:
         done = run(what, cwd=tmp_path)
