@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 from textual import events
@@ -125,9 +126,9 @@ class ChainPane(Pane):
             self.load(visit)
         elif visit.path is not None:
             self._show_place(visit)
-            if visit.op is not None and not self.is_ready:
+            if self.op is not None and not self.is_ready:
                 self._soon.cancel()
-                self.load(visit)  # its pending chain must not lead elsewhere
+                self.load(replace(visit, op=self.op))  # a pending chain must not lead elsewhere
 
     def _begin(self, op: str) -> None:
         """Another operator was requested; announce it if that takes longer than a moment."""
@@ -167,6 +168,7 @@ class ChainPane(Pane):
         session, op = self.context.session, visit.op
         answer = session.chains.cached(op) if session is not None and op is not None else None
         if answer is not None:
+            self.workers.cancel_group(self, "chain")  # a pending one must not lead elsewhere
             self.show(answer, visit)
         return answer is not None
 

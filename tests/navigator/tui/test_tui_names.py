@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from threading import Event
+
 import pytest
 
+from navigator.tui.history import Visit
 from navigator.tui.panes.operator_pane import OperatorPane
-from tests.navigator.tui.conftest import Sit
+from navigator.tui.processes.chains import Answer, Chains
+from tests.navigator.tui.conftest import PATIENCE, Sit
 
 
 @pytest.mark.parametrize(
@@ -22,6 +26,35 @@ async def test_enter_opens_what_a_name_means(sit: Sit, name: str, place: str) ->
         await person.filters(name)
         await person.presses("enter")
         await person.until(lambda: person.place().startswith(place), place)
+
+
+@pytest.mark.parametrize("op", ["relu", None])
+async def test_a_chain_that_comes_late_does_not_lead_away_from_what_was_opened(
+    sit: Sit, monkeypatch: pytest.MonkeyPatch, op: str | None
+) -> None:
+    """Also if the chain is known by now, but not to the one who asked first."""
+    may_end, answer = Event(), Chains.__call__
+    known: dict[str, Answer] = {}
+
+    def late(chains: Chains, name: str) -> Answer:
+        may_end.wait(PATIENCE)
+        return answer(chains, name)
+
+    async with sit(120, 40) as person:
+        await person.until(person.has_index, "the index")
+        assert person.session is not None
+        monkeypatch.setattr(Chains, "cached", lambda _, name: known.get(name))
+        monkeypatch.setattr(Chains, "__call__", late)
+        person.chain.follow("relu")
+        if op is not None:
+            known[op] = answer(person.session.chains, op)
+        person.workspace.jump(Visit(op, "torch/nn/functional.py", 18))
+        await person.is_at("functional.py:18")
+        may_end.set()
+        await person.until(lambda: person.chain.is_ready, "the chain")
+        await person.app.workers.wait_for_complete()
+        await person.pauses(0.3)  # the source follows after a moment
+        assert person.place() == "torch/nn/functional.py:18"
 
 
 async def test_a_python_name_stands_above_the_operators_that_it_calls(sit: Sit) -> None:
