@@ -117,8 +117,7 @@ class RulePlan:
         self._subject = replace(rule.subject, shown=shown)
         self._module = cache(self._parsed)
         self._lists = Memberships(tree)
-        having = self._lists.traits.having(rule.kind)
-        self._near = sorted(nearest(tree, self._op, having), key=self._is_made_of_another)
+        self._near = sorted(nearest(tree, self._op, self._having()), key=self._is_made_of_another)
         self._own = self._lists.lists.names(self._op)
 
     def parts(self) -> Parts:
@@ -141,6 +140,10 @@ class RulePlan:
         steps = (*self._to_read(), *writing, *self._list_steps(rows), *tested, *called)
         made = tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing())
         return Parts(steps, *made, title)
+
+    def _having(self) -> Collection[str]:
+        """The names of the operators that may be models."""
+        return self._lists.traits.having(self._rule.kind)
 
     def _existing(self) -> Location | None:
         found = self._lists.traits.found(self._rule.kind).get(self._name)

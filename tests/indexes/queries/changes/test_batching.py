@@ -69,3 +69,48 @@ def test_tests_of_a_functorch_beside_torch_are_named(tree_copy: Path, cache: Pat
     with opened(tree_copy, cache) as index:
         plan = Changes(index).of_op("cumsum", "batch-rule")
     assert path in [test.path for test in plan.tests]
+
+
+_FOLDER = "aten/src/ATen/functorch"
+
+
+def test_a_composite_operator_is_registered_as_those_that_are_decomposed(
+    tree_copy: Path, cache: Path
+) -> None:
+    entries = "- func: dropping(Tensor input, float p, bool train) -> Tensor\n\n"
+    entries += "- func: dropping.twice(Tensor input, float p, bool train, int n) -> Tensor\n\n"
+    entries += "- func: dropping.out(Tensor input, *, Tensor(a!) out) -> Tensor(a!)\n"
+    append(tree_copy, {YAML: f"\n{entries}"})
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("dropping", "batch-rule")
+    added = [line for step in plan.steps for line in step.code if line.startswith("+ ")]
+    assert added == ["+  OP_DECOMPOSE(dropping);", "+  OP_DECOMPOSE2(dropping, twice);"]
+    places = [step.location.path for step in plan.steps if step.action == "add"]
+    assert places[0] == f"{_FOLDER}/BatchRulesDecompositions.cpp"
+
+
+def test_a_rule_after_what_decomposes_its_operator_does_so_too(
+    tree_copy: Path, cache: Path
+) -> None:
+    entry = "- func: {}.Scalar(Tensor self, Scalar p) -> Tensor\n  dispatch:\n    CPU, CUDA: {}\n"
+    cxx = """
+namespace at::functorch {
+static Tensor normal_sum_decomp(const Tensor& self, const Scalar& p) { return self; }
+TORCH_LIBRARY_IMPL(aten, FuncTorchBatched, m) {
+  m.impl("normal_sum.Scalar", normal_sum_decomp);
+}
+}
+"""
+    names = ("normal_sum", "normal_sums")
+    append(
+        tree_copy,
+        {
+            YAML: "".join("\n" + entry.format(name, name) for name in names),
+            f"{_FOLDER}/BatchRulesModules.cpp": cxx,
+        },
+    )
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("normal_sums", "batch-rule")
+    code = [line for step in plan.steps for line in step.code]
+    assert "static Tensor normal_sums_decomp(" in code
+    assert '+  m.impl("normal_sums.Scalar", normal_sums_decomp);' in code
