@@ -15,6 +15,8 @@ _CALL = regex(
     r"(?P<throw>throw\s+(?:std\s*::\s*)?\w*_?\w+)\s*\(|\b(?P<macro>(?:TORCH|AT)_[A-Z_]+)\s*\("
 )
 _COMPARED = regex(r"([^=<>!&|?]+?)\s*(==|!=|<=|>=|<|>)\s*([^=<>!&|?]+)")
+_GIVEN = regex(r"-?[\d.]\w*|true|false|nullptr|NULL|\"[^\"]*\"|'.'|(?:\w+::)*(?:k?[A-Z]\w*)")
+"""A value as written: a number, a text, a constant."""
 _COMMENT = regex(r"/\*.*?\*/|//[^\n]*")
 _QUALIFIED = regex(r"\b(?:[a-z]\w*::)+(?=\w+\()")
 """Namespaces of a function."""
@@ -68,7 +70,7 @@ def _rewritten(
 def _message(prefix: str, condition: str) -> list[str]:
     """The arguments of TORCH_CHECK for the expected and actual values, in words where the condition
     is a plain question."""
-    text = _QUALIFIED.sub("", " ".join(_COMMENT.sub("", condition).split()))
+    text = _QUALIFIED.sub("", " ".join(_COMMENT.sub("", condition).split())).replace("( ", "(")
     if text in ("false", "0"):
         return [f'"{prefix}say what is wrong"']
     if asked := _IS.fullmatch(text):
@@ -81,8 +83,13 @@ def _message(prefix: str, condition: str) -> list[str]:
     compared = _COMPARED.fullmatch(text)
     if compared is None:
         return [f'"{words}"']
-    got = compared[1].strip()
-    return [f'"{words}, but got {_escaped(got)} = "', got]
+    values = [
+        one for one in (compared[1].strip(), compared[3].strip()) if not _GIVEN.fullmatch(one)
+    ]
+    made = [f'"{words}, but got {_escaped(values[0])} = "', values[0]] if values else [f'"{words}"']
+    for one in values[1:]:
+        made += [f'" and {_escaped(one)} = "', one]
+    return made
 
 
 def _escaped(text: str) -> str:

@@ -34,13 +34,17 @@ def inserted(tree: Tree, after: Location, lines: Sequence[str]) -> tuple[str, ..
     return edited(tree, after.path, [Edit(last + 1, last, tuple(lines))])
 
 
+_PAIR = 2
+
+
 def in_order(lines: Sequence[str], row: Location, new: str) -> Location:
     """The row after which a new one stands by its text: as the row, the lines around are in the
     order of their texts; else the row itself."""
     at = row.line - 1
-    if _last(row) > row.line or not _are_rows(lines[max(0, at - 1) : at + 2]):
+    around = [one for one in lines[max(0, at - 1) : at + 2] if one.endswith(",")]
+    if _last(row) > row.line or len(around) < _PAIR or not _are_rows(around):
         return row
-    while new < lines[at] and _are_rows(lines[at : at + 2]):
+    while new < lines[at] and _are_rows(lines[at : at + 1]):
         at -= 1
     while at + 1 < len(lines) and lines[at + 1] < new and _are_rows(lines[at : at + 2]):
         at += 1

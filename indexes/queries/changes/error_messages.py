@@ -48,7 +48,7 @@ def error_message(tree: Tree, change: Change) -> Parts:
         steps = list(_edits(tree, change))
     else:
         steps = list(_checking_places(tree, change))
-    steps += [*_twins(tree, change), *_elsewhere(tree, change), *_alike(tree, steps)]
+    steps += [*_twins(tree, change), *_elsewhere(tree, change, steps), *_alike(tree, steps)]
     test_steps, runs = _tests(tree, change, steps)
     return Parts((*steps, *test_steps), tuple(_model(tree, steps)), tuple(runs), _missing(runs))
 
@@ -186,11 +186,14 @@ def _twins(tree: Tree, change: Change) -> Iterator[ChangeStep]:
             yield ChangeStep("read", where, what)
 
 
-def _elsewhere(tree: Tree, change: Change) -> Iterator[ChangeStep]:
-    """The kernels for devices that do not run the check."""
+def _elsewhere(tree: Tree, change: Change, steps: list[ChangeStep]) -> Iterator[ChangeStep]:
+    """The kernels for devices that do not run the check: what checks may serve these too."""
     ops = [tree.kernels.get(op, {}) for op in _checked(tree, change.op)]
     for rows, key in ((rows, key) for rows in ops for key in DEVICES if key not in _DEVICES):
         for one in rows[key].definitions[:1] if key in rows else ():
+            path, where = one.location.path, one.location
+            if any(s.location.path == path and where.covers(s.location.line) for s in steps):
+                continue
             what = f"{one.name} computes it for {key}: see whether it checks the same."
             yield ChangeStep("read", one.location, what)
 
@@ -224,7 +227,8 @@ def _tests(
     words = _folders(next((one.location.path for one in steps if one.touches), ""))
     hand = sorted(found.named, key=lambda one: _order(tree, one, words))
     if not steps_of_tests and hand:
-        steps_of_tests.append(_added(tree, change, hand[0].tests[0]))
+        raising = (one for one in hand[0].tests if _raises(tree, one))
+        steps_of_tests.append(_added(tree, change, next(raising, hand[0].tests[0])))
     steps_of_tests += islice(
         _of_opinfo(tree, native.full_name, "read" if hand else "edit"), not checking
     )

@@ -66,7 +66,7 @@ def inputs(tree: Tree, change: Change, noun: str) -> Iterator[ChangeStep]:
 
 def python_ref(tree: Tree, change: Change, near: Sequence[Near]) -> Iterator[ChangeStep]:
     """Plans the entry that tests a ref against the operator, after the nearest one's."""
-    names = dict(tree.opinfo_names(change.op or ""))
+    names = dict.fromkeys(tree.opinfo_names(change.op or ""))
     if any(map(_is_of_ref, tree.opinfos(change.op or ""))):
         return
     known = ((one.name, found) for one in near for found in tree.opinfos(one.op))
@@ -75,7 +75,7 @@ def python_ref(tree: Tree, change: Change, near: Sequence[Near]) -> Iterator[Cha
         where = place_of(model)
         cls, module = unpack(model[1].detail)["cls"], model[1].symbol.rpartition(".")[0]
         indent = margin(tree.line(where))
-        lines = [indent + line for one in names for line in _ref_entry(cls, module, one)]
+        lines = [indent + line for one in names for line in _ref_entry(cls, module, *one)]
         what = f"Add the {cls} of {change.name}, after that of {name}."
         why = "the tests of refs run for what python_ref_db lists"
         code = inserted(tree, where, lines) if lines else ()
@@ -86,9 +86,13 @@ def _is_of_ref(found: Found) -> bool:
     return "ref_of" in unpack(found[1].detail)
 
 
-def _ref_entry(cls: str, module: str, name: str) -> Iterator[str]:
+def _ref_entry(cls: str, module: str, name: str, variant: str) -> Iterator[str]:
+    """An entry finds its OpInfo by name and variant."""
     last = name.rpartition(".")[2]
-    yield from (f"{cls}(", f'    "{module}.{last}",', f'    torch_opinfo_name="{name}",', "),")
+    yield from (f"{cls}(", f'    "{module}.{last}",', f'    torch_opinfo_name="{name}",')
+    if variant:
+        yield f'    torch_opinfo_variant_name="{variant}",'
+    yield "),"
 
 
 def _to_read(tree: Tree, change: Change) -> Iterator[ChangeStep]:

@@ -207,7 +207,8 @@ class RulePlan:
         last = found[1].symbol.rpartition(".")[2]
         if row := public_row(self._tree, found[0], last):
             name = self._renaming(one.name).function(last)
-            code = inserted(self._tree, row, [self._tree.line(row).replace(last, name)])
+            line = self._tree.line(row).replace(last, name)
+            code = inserted(self._tree, in_order(self._tree.lines(row.path), row, line), [line])
             yield ChangeStep("add", row, f"Add {name} to {PUBLIC}, which has {last}.", code)
 
     def _ref_to_register(self) -> Iterator[ChangeStep]:

@@ -65,6 +65,26 @@ def test_a_message_says_a_plain_question_in_words(condition: str, message: str) 
     assert _message("f: ", condition) == [f'"{message}"']
 
 
+def test_a_message_says_what_it_got_of_each_side_that_is_no_constant() -> None:
+    devices = _message("f: ", "self.device() == out.device()")
+    assert devices[1::2] == ["self.device()", "out.device()"]
+    assert devices[2] == '" and out.device() = "'
+    assert _message("f: ", "self.layout() == c10::kStrided")[1:] == ["self.layout()"]
+    assert _message("f: ", "0 < size")[1:] == ["size"]
+
+
+def test_what_checks_for_another_device_too_is_not_read_once_more(
+    tree_copy: Path, cache: Path
+) -> None:
+    entry = "\n- func: checking(Tensor self) -> Tensor\n  dispatch:\n    CPU, MPS: checking\n"
+    cxx = "namespace at::native {\nTensor checking(const Tensor& self) {\n"
+    cxx += "  TORCH_CHECK(self.defined());\n  return self;\n}\n}\n"
+    append(tree_copy, {YAML: entry, "aten/src/ATen/native/Checking.cpp": cxx})
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("checking", "error-message")
+    assert not [step for step in plan.steps if "computes it for MPS" in step.what]
+
+
 def test_a_layout_that_the_check_asks_for_has_its_tests(tree_copy: Path, cache: Path) -> None:
     append(tree_copy, {YAML: "\n- func: asked(Tensor self) -> Tensor\n"})
     body = "Tensor asked(const Tensor& self) { TORCH_CHECK(!self.is_sparse()); return self; }"

@@ -99,7 +99,7 @@ def with_prims(tree_copy: Path, cache: Path) -> Iterator[Index]:
     text = refs.read_text().replace("torch.ops.prims.", "prims.")
     text = text.replace("    return prims.", "    utils.checked(a)\n    return prims.")
     imports = "import torch\nimport torch._prims as prims\nimport torch._prims_common as utils\n"
-    listed = '__all__ = [\n    "abs",\n    "sin",\n    "ceil",\n]\n'
+    listed = '__all__ = [\n    "abs",\n    "ceil",\n    "sin",\n]\n'
     refs.write_text(text.replace("import torch\n", imports) + listed)
     write(tree_copy, {"torch/_prims_common/__init__.py": "def checked(a):\n    pass\n"})
     infos = tree_copy / "torch/testing/_internal/common_methods_invocations.py"
@@ -111,6 +111,7 @@ def with_prims(tree_copy: Path, cache: Path) -> Iterator[Index]:
     )
     entries = "".join(map(entry.format, ("abs", "sin", "ceil")))
     rows = '    UnaryUfuncInfo("sigmoid"),\n    UnaryUfuncInfo("ceil"),\n'
+    rows += '    UnaryUfuncInfo("sigmoid", variant_test_name="large"),\n'
     infos.write_text(
         infos.read_text().replace("op_db: list[OpInfo] = [\n", f"op_db: list[OpInfo] = [\n{rows}")
         + f"python_ref_db = [\n{entries}]\n"
@@ -137,6 +138,8 @@ def test_a_ref_has_its_prim_and_the_entry_of_its_tests(with_prims: Index) -> Non
     assert "+    impl_aten=torch.sigmoid," in prim.code
     (entry,) = _steps(plan, "torch/testing/_internal/common_methods_invocations.py")
     assert {'+        "_refs.sigmoid",', '+        torch_opinfo_name="sigmoid",'} <= {*entry.code}
+    assert entry.code.count('+        "_refs.sigmoid",') == 2
+    assert '+        torch_opinfo_variant_name="large",' in entry.code
     (own,) = [one for one in Contributions(with_prims).of(near).steps if "_prims." in one.symbol]
     assert own.location == prim.like
 
@@ -161,7 +164,7 @@ def test_a_ref_has_the_decorators_of_its_neighbour_and_is_a_public_name(with_pri
     written, listed = _steps(plan, "torch/_refs/__init__.py")
     added = [line for line in written.code if line.startswith("+")]
     assert any(line.startswith("+@_make_elementwise_unary_reference(") for line in added)
-    assert '+    "sigmoid",' in listed.code
+    assert listed.code[listed.code.index('+    "sigmoid",') - 1] == '     "ceil",'
     assert listed.what == f"Add sigmoid to __all__, which has {plan.neighbours[0].name}."
 
 
