@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from indexes.linking.graph import DEVICES, device_of_key
+from indexes.linking.graph import DEVICES
 from indexes.linking.python.paths import place_of
 from indexes.model.answers import Hop
 from indexes.model.regex import regex
@@ -18,6 +18,7 @@ from indexes.queries.changes.kernels import operators_below
 from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour, Parts, TestRun
 from indexes.queries.changes.test_runs import covering, run_of
 from indexes.queries.contribution.helpers import helpers
+from indexes.queries.contribution.layouts import layouts
 from indexes.queries.contribution.siblings import siblings
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
@@ -249,8 +250,7 @@ def _of_layouts(tree: Tree, op: str, steps: list[ChangeStep]) -> Iterator[TestRu
     """The test file of each layout with kernels, which check for themselves, or that what checks
     asks for."""
     names = {name.rpartition(".")[2] for name in tree.names(op)}
-    own = sorted(key for key in tree.keys(op) if device_of_key(key) not in ("", key))
-    whys = {key: f"it has a kernel for {key}" for key in own}
+    whys = {key: f"it has a kernel for {key}" for key in layouts(tree, op)}
     code = "\n".join(line for s in steps if s.touches for line in tree.lines_of(s.location))
     for asked in _ASKS.finditer(code):
         layout = (asked[1] or asked[2]).title().replace("_", "")

@@ -62,7 +62,7 @@ class KernelFiles:
         """The operators with a kernel for a key in the YAML, and its places."""
         found: dict[str, list[Home]] = {}
         for base, natives in self.groups.items():
-            homes = [home for native in natives for home in self._of_entry(native, key)]
+            homes = [home for native in natives for home in self.of_entry(native, key)]
             if homes:
                 found[base] = homes
         return found or self._of_library(key)
@@ -89,7 +89,8 @@ class KernelFiles:
             if known := self._facts.by_id(target):
                 yield Home(op, key, known.definition, None)
 
-    def _of_entry(self, native: NativeFunction, key: str) -> Iterator[Home]:
+    def of_entry(self, native: NativeFunction, key: str) -> Iterator[Home]:
+        """The kernels that an entry names for a key."""
         if any(one.key == key for one in native.dispatch or ()):
             rows = self.tree.kernels.get(native.full_name, {})
             shared = rows["CPU"].definitions if "CPU" in rows else ()

@@ -60,6 +60,10 @@ def _existing_steps(homes: KernelFiles, op: str, key: str) -> Iterator[ChangeSte
         found = (home.kernel,) if home else ()
     for one in found:
         yield ChangeStep("read", one.location, f"{one.name} is that kernel")
+    named = tree.natives.get(tree.natives[op].structured_delegate or op, tree.natives[op])
+    for home in (one for one in homes.of_entry(named, key) if one.entry):
+        what = f"{home.kernel.name} computes it for {key}: a stub that it calls runs that"
+        yield ChangeStep("read", home.kernel.location, what)
     if row or found:
         yield from kernel_tests.cxx_tests(tree, base_name(tree.natives[op].name), key)
 

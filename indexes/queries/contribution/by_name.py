@@ -30,7 +30,9 @@ _DIMENSIONS = regex(r"\d+d$")
 _FEWEST_LETTERS = 3
 
 
+_BACKWARD = "_backward"
 _MOST_TABLES = 4
+_GENERATORS = ("tools/autograd/", "tools/codegen/", "torchgen/")
 
 
 def tables_of(corpus: Corpus, path: str, name: str = "") -> list[Step]:
@@ -61,6 +63,25 @@ def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, 
             where = Location(table, text.count(b"\n", 0, start) + 1)
             rank = (there is not None, len(found))
             yield rank, Step("table", PurePosixPath(table).name, where, rule)
+
+
+def generator_lists(corpus: Corpus, name: str) -> Iterator[Step]:
+    """The generators of code that list an operator by name, each at its first row."""
+    row = re.compile(rf"[\"']{re.escape(name)}[\"']\s*[,\]}}:]".encode())
+    for path in corpus.files_with(name, "python", lambda one: one.startswith(_GENERATORS)):
+        if found := row.search(text := corpus.text(path)):
+            where = Location(path, text.count(b"\n", 0, found.start()) + 1)
+            yield Step("table", PurePosixPath(path).name, where, f"lists {name} by its name")
+
+
+def is_part(called: str, name: str) -> bool:
+    """Whether an operator's name has another's; that of a gradient in two: ``x_dense_backward``."""
+    words, others = called.partition(".")[0].strip("_"), name.strip("_")
+    head = others.removesuffix(_BACKWARD)
+    parted = (
+        words.endswith(_BACKWARD) and others.endswith(_BACKWARD) and words.startswith(f"{head}_")
+    )
+    return parted or f"_{others}_" in f"_{words}_"
 
 
 def functions_of(corpus: Corpus, path: str) -> list[str]:

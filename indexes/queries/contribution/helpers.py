@@ -13,7 +13,7 @@ from indexes.model.vocabulary import Definition, Location
 from indexes.queries.contribution.steps import Step
 from indexes.store.lookup import Lookup
 
-_MAX_USERS = 4
+MAX_USERS = 4
 """With more using files, a function belongs to no operator."""
 _MAX_DEPTH = 3
 _MAX_FILES = 6
@@ -70,7 +70,7 @@ def _files(count: int) -> str:
 
 
 def callers(
-    facts: Lookup, places: Iterable[Location], ops: Iterable[str] = (), most: int = _MAX_USERS
+    facts: Lookup, places: Iterable[Location], ops: Iterable[str] = (), most: int = MAX_USERS
 ) -> Iterator[Step]:
     """The functions in other files that call those at some places, or some operators by name, where
     at most so many files do: they rely on the names, arguments and results of these."""
@@ -105,7 +105,7 @@ def shared_headers(
         for called in _called(facts, caller):
             path, users = called.definition.location.path, facts.files_using(called.id)
             header = header_of(facts, path) if path in own and path != where.path else ""
-            if header and users <= _MAX_USERS:
+            if header and users <= MAX_USERS:
                 found.setdefault(header, Helper(called.definition, name, users, 1))
     return found
 
@@ -126,7 +126,7 @@ def _walk(facts: Lookup, starts: Iterable[Known]) -> Iterator[Helper]:
             for called in _called(facts, caller):
                 users = 0 if called.id in seen else facts.files_using(called.id)
                 seen.add(called.id)
-                if 0 < users <= _MAX_USERS:
+                if 0 < users <= MAX_USERS:
                     below[called.id] = called
                     yield Helper(called.definition, caller.definition.qualified, users, depth)
         level = below

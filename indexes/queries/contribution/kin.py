@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Literal
@@ -10,7 +11,7 @@ from typing import Literal
 from indexes.model.python import PythonCall
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.helpers import HEADERS
+from indexes.queries.contribution.helpers import HEADERS, definitions_at
 from indexes.queries.contribution.siblings import Sibling, parts, siblings, twins
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
@@ -21,6 +22,7 @@ _METHODS = "torch/csrc/api/"
 _LIBRARY = f"{_METHODS}include/"
 _LOOPS, _VECTORS = "/native/cpu/", "aten/src/ATen/cpu/vec"
 _MOST_VECTORS = 6
+_COMPUTING = ("meta", "delegate", "kernel", "registration", "device_kernel")
 _MATH = regex(r"#include <(c10/metal/\w*math\.h)>")
 _SHADER = regex(r"\b(?:VK_KERNEL|GLSL_SPV)\((\w+)\)")
 _VARIANT = regex(r"\s*-\s+NAME:\s*(\w+)\s*")
@@ -44,7 +46,12 @@ def operator_siblings(facts: Lookup, name: str, steps: Sequence[Step]) -> Iterat
     yield from in_library(facts, name)
     if any(_LOOPS in path for path in [*own, *base]):
         yield from islice(of_vectors(facts, name), _MOST_VECTORS)
-    yield from _steps(twins(base, files), _NAME)
+        places = (s.location for s in native if s.role in ("kernel", "device_kernel", "helper"))
+        yield from islice(vectors_called(facts, places), _MOST_VECTORS)
+    folders = {folder_of(step.location.path) for step in native if step.role in _COMPUTING}
+    for one in _steps(twins(base, files), _NAME):  # where it has a file, that is another's
+        known = folder_of(one.location.path) in folders
+        yield replace(one, change="seldom") if known else one
     yield from _steps(siblings(own, _sources(files)), _SHAPE, "seldom")
 
 
@@ -132,6 +139,22 @@ def of_vectors(facts: Lookup, name: str) -> Iterator[Step]:
     for path in sorted(path for path in found if path.startswith(_VECTORS)):
         rule = "loops for the CPU may call it on vectors"
         yield Step("helper", found[path].qualified, found[path].location, rule)
+
+
+def folder_of(path: str) -> str:
+    return path.rpartition("/")[0]
+
+
+def vectors_called(facts: Lookup, places: Iterable[Location]) -> Iterator[Step]:
+    """The headers with functions on vectors that loops for the CPU call, one step each:
+    ``vec::map``."""
+    loops = (one for at in places if _LOOPS in at.path for one in definitions_at(facts, at))
+    edges = (edge for one in loops for edge in facts.edges(one.id) if edge.candidates == 1)
+    known = (facts.by_id(e.target) for e in edges if isinstance(e.target, int))
+    found = [one.definition for one in known if one]
+    first = {one.location.path: one for one in reversed(found) if one.kind == "function"}
+    for path in sorted(path for path in first if path.startswith(_VECTORS)):
+        yield Step("helper", first[path].qualified, first[path].location, "its loops call it")
 
 
 def _steps(

@@ -37,6 +37,7 @@ def will_change(steps: Sequence[Step], of_operator: bool) -> frozenset[str]:
         return frozenset(step.location.path for step in steps if step.role not in _OTHERS)
     if steps and steps[0].role in _ASKED and defines(steps[0].location.path):
         return frozenset({steps[0].location.path})
+    steps = [step for step in steps if step.change != "seldom"]
     computed = filter(None, map(_COMPUTED.search, _files(steps, *_COMPUTING)))
     devices = sorted(computed, key=lambda match: match[1] == "")
     kernels = [*(match.string for match in devices), *_files(steps, "kernel")][:1]

@@ -18,12 +18,15 @@ from indexes.model.vocabulary import Definition, Location
 from indexes.queries.contribution.by_name import (
     expected_outputs,
     functions_of,
+    generator_lists,
+    is_part,
     pages_naming,
     private_modules,
     tables_of,
 )
-from indexes.queries.contribution.helpers import callers, definitions_at, helper_steps
+from indexes.queries.contribution.helpers import MAX_USERS, callers, definitions_at, helper_steps
 from indexes.queries.contribution.kin import operator_siblings, place_siblings, shader_math, shaders
+from indexes.queries.contribution.layouts import called_kernels
 from indexes.queries.contribution.likely import defines, is_seldom
 from indexes.queries.contribution.python_siblings import called_privately, namesakes, types_of
 from indexes.queries.contribution.steps import Step, each_place
@@ -68,6 +71,7 @@ _REGISTERED = (
     "SELECT k.key,f.path,k.line,k.target FROM library_kernels k JOIN files f ON f.id=k.file"
     " WHERE k.op=? ORDER BY k.rowid"
 )
+_FALLS = "makeFallthrough("
 _MAX_AROUND = 3
 _MAX_CALLERS = 12
 """Files that call what was asked for."""
@@ -112,7 +116,8 @@ class OperatorPlaces:
         every = dict.fromkeys([*names, *parts])
         steps += self._in_libraries(every, {step.location.path for step in steps})
         steps += [*self._used(steps), *self._calling(steps, names)]
-        steps += [*_called_steps(called), *self._in_python(overloads[0], steps)]
+        steps += [*_called_steps(called), *called_kernels(self._tree, names)]
+        steps += self._in_python(overloads[0], steps)
         if not any(step.role == "opinfo" for step in steps):
             steps += [*self._test_rows(overloads[0]), *self._related_opinfos(overloads[0])]
         kernels = [step.location.path for step in steps if step.role == "kernel"]
@@ -124,9 +129,17 @@ class OperatorPlaces:
         steps += shader_math(self._corpus, steps)
         steps += shaders(self._index.source, steps)
         return [
-            replace(step, change="seldom") if is_seldom(step) else step
+            replace(step, change="seldom") if is_seldom(step) or self._is_shared(step) else step
             for step in each_place(steps)
         ]
+
+    def _is_shared(self, step: Step) -> bool:
+        """Whether it is what many operators run, as helpers are not, or says nothing of its own."""
+        if step.role == "kernel" and _FALLS in self._tree.line(step.location):
+            return True
+        facts = self._index.facts
+        known = definitions_at(facts, step.location) if step.role == "device_kernel" else ()
+        return any(facts.files_using(one.id) > MAX_USERS for one in known)
 
     def _walk(self, op: str) -> tuple[list[Hop], list[Hop]]:
         return _own(self._index.chain(op, dtypes=False), self._belongs)
@@ -178,6 +191,7 @@ class OperatorPlaces:
                 "docs", PurePosixPath(where.path).name, where, f"the page speaks of {subject}"
             )
         yield from expected_outputs(index.source, [name])
+        yield from generator_lists(self._corpus, overload.partition(".")[0])
 
     def of_module(self, path: str, name: str = "") -> Iterator[Step]:
         """Places that know a module's functions by name: tables, expected outputs, type stubs."""
@@ -386,16 +400,3 @@ def _unwalked(walks: Sequence[tuple[list[Hop], list[Hop]]], names: Sequence[str]
 
 def _is_entry_called(hop: Hop, roles: Mapping[int, str]) -> bool:
     return hop.role == "schema" and hop.parent is not None and roles[hop.parent] != "schema"
-
-
-def is_part(called: str, name: str) -> bool:
-    """Whether an operator's name has another's; that of a gradient in two: ``x_dense_backward``."""
-    words, others = called.partition(".")[0].strip("_"), name.strip("_")
-    head = others.removesuffix(_BACKWARD)
-    parted = (
-        words.endswith(_BACKWARD) and others.endswith(_BACKWARD) and words.startswith(f"{head}_")
-    )
-    return parted or f"_{others}_" in f"_{words}_"
-
-
-_BACKWARD = "_backward"

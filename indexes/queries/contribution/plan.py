@@ -21,6 +21,7 @@ from indexes.queries.changes.python.rows import on_page
 from indexes.queries.contribution.by_name import others_named, private
 from indexes.queries.contribution.guides import Command, Convention, Guides
 from indexes.queries.contribution.kin import called_by, in_library
+from indexes.queries.contribution.layouts import layout_tests
 from indexes.queries.contribution.likely import defines, will_change
 from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.python_siblings import calling
@@ -287,6 +288,7 @@ class Contributions:
             tests = (
                 *self._own_tests(subject),
                 *self._tested(natives, device),
+                *self._of_layouts(natives),
                 *self._of_files(steps),
                 *self._of_exporters(name, steps),
             )
@@ -316,6 +318,13 @@ class Contributions:
             yield (own := self._tests_of(one, device))
             for op in () if own[1].opinfos else needing(self._tree, one.full_name):
                 yield self._tests_of(self._tree.natives[op], device)
+
+    def _of_layouts(self, natives: Iterable[NativeFunction]) -> Iterator[tuple[str, OperatorTests]]:
+        """The test files of the layouts that operators have kernels for."""
+        for op in natives:
+            paths = layout_tests(self._tree, op.full_name)
+            if named := tuple(self.suite.at(Location(path, 0)) for path in paths):
+                yield op.full_name, OperatorTests((), (), named)
 
     def _tests_of(self, op: NativeFunction, device: str) -> tuple[str, OperatorTests]:
         names = names_of(op, self._index.facts.python)

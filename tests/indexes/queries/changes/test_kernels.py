@@ -130,6 +130,12 @@ def test_what_is_there_is_not_planned(small: Tree) -> None:
     assert text.strip() == "MPS: sin_out_mps"
 
 
+def test_a_kernel_that_is_there_for_several_devices_is_what_its_stub_runs(small: Tree) -> None:
+    parts = planned(small, "sin", "CUDA")
+    (ran,) = [step for step in parts.steps if "a stub that it calls runs that" in step.what]
+    assert ran.location.path.startswith(f"{NATIVE}/cuda/")
+
+
 def test_a_key_that_no_operator_has_goes_by_its_layout(small: Tree) -> None:
     parts = planned(small, "relu", "SparseMPS")
     assert "no operator like it has a kernel for SparseMPS" in parts.missing[0]

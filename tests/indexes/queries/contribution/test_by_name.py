@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from indexes.queries.contribution.by_name import (
     expected_outputs,
+    generator_lists,
     private,
     private_modules,
     tables_of,
@@ -23,6 +24,7 @@ FILES = {
     "torch/overrides.py": "rows = {\n    torch.lu: 1,\n    torch.norm: 2,\n    torch.sum: 3}\n",
     "torch/linalg.py": "y = torch.norm(torch.lu(x))\nf = torch.cdist\n[torch.cdist, 1]\n",
     "torch/testing/rows.py": "rows = [torch.lu, torch.norm]\n",
+    "torchgen/lists.py": "# cdist\ncomplex = {\n    'cdist_x',\n    'cdist', 'lu'}\n",
     "torch/_shapes.py": "wide = 1\n",
     "torch/_common.py": "all = 1\n",
     **{f"torch/use{at}.py": "from torch._common import all\n" for at in range(6)},
@@ -80,3 +82,9 @@ def test_expected_outputs_of_the_tests_of_a_name_in_all_dimensions(tmp_path: Pat
         "upsample_nearest.expect",
         "upsample_nearest_scale.expect",
     ]
+
+
+def test_generators_that_list_an_operator_are_tables() -> None:
+    (found,) = generator_lists(CORPUS, "cdist")
+    assert (found.role, str(found.location)) == ("table", "torchgen/lists.py:4")
+    assert not [*generator_lists(CORPUS, "norm")]

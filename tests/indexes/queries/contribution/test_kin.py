@@ -14,6 +14,7 @@ from indexes.queries.contribution.kin import (
     place_siblings,
     shader_math,
     shaders,
+    vectors_called,
 )
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
@@ -66,6 +67,25 @@ def test_loops_for_the_cpu_call_the_functions_of_vectors_once_of_each_file() -> 
     facts = cast(Lookup, SimpleNamespace(named=lambda name: named[name]))
     found = [str(one.location) for one in of_vectors(facts, "lt_.Tensor")]
     assert found == ["aten/src/ATen/cpu/vec/vec_a.h:5", "aten/src/ATen/cpu/vec/vec_b.h:3"]
+
+
+def test_loops_for_the_cpu_lead_to_the_functions_on_vectors_that_they_call() -> None:
+    loop = Location("aten/src/ATen/native/cpu/Loops.cpp", 3)
+    places = {1: loop, 2: Location("aten/src/ATen/cpu/vec/functional.h", 7)}
+    places[3] = Location("aten/src/ATen/cpu/vec/vec_a.h", 7)
+    known = {
+        at: SimpleNamespace(
+            id=at, definition=SimpleNamespace(qualified="f", location=where, kind="function")
+        )
+        for at, where in places.items()
+    }
+    edges = [SimpleNamespace(target=2, candidates=1), SimpleNamespace(target=3, candidates=2)]
+    facts = SimpleNamespace(
+        definitions_at=lambda path, line: [known[1]], edges=lambda at: edges, by_id=known.get
+    )
+    (found,) = vectors_called(cast(Lookup, facts), [loop])
+    assert found.location == places[2]
+    assert not [*vectors_called(cast(Lookup, facts), [places[2]])]
 
 
 def test_what_a_class_calls_may_change_with_it_in_the_library_for_cpp_too() -> None:

@@ -1,0 +1,50 @@
+"""What belongs to an operator's kernels for a layout: sparse, quantized, nested tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from indexes.linking.facts import TO_OPERATORS
+from indexes.linking.graph import device_of_key
+from indexes.linking.works import is_view, moves
+from indexes.queries.changes.backends import test_files
+from indexes.queries.contribution.steps import Step
+from indexes.queries.gaps.tree import Tree
+
+_MOST = 6
+
+
+def layouts(tree: Tree, op: str) -> list[str]:
+    """The keys of an operator's kernels that are no device's alone."""
+    return sorted(key for key in tree.keys(op) if device_of_key(key) not in ("", key))
+
+
+def layout_tests(tree: Tree, op: str) -> dict[str, str]:
+    """The nearest test file for each of its layouts, with the first key."""
+    names = {name.rpartition(".")[2] for name in tree.names(op)}
+    found: dict[str, str] = {}
+    for key in layouts(tree, op):
+        for path in test_files(tree, key, names)[:1]:
+            found.setdefault(path, key)
+    return found
+
+
+def called_kernels(tree: Tree, ops: Iterable[str]) -> Iterator[Step]:
+    """The kernels for the same layout of operators that its kernels call, as what they compute is
+    written there: ``to_dense`` adds to zeros."""
+    steps = (one for op in ops for key in layouts(tree, op) for one in _called(tree, op, key))
+    first = {step.location.path: step for step in reversed([*steps])}
+    yield from islice(reversed(first.values()), _MOST)
+
+
+def _called(tree: Tree, op: str, key: str) -> Iterator[Step]:
+    facts, rows = tree.index.facts, tree.kernels.get(op, {})
+    known = map(facts.known, rows[key].definitions if key in rows else ())
+    for edge in (edge for one in known if one for edge in facts.edges(one.id)):
+        op = str(edge.target) if edge.kind in TO_OPERATORS else ""
+        plain = op in tree.schemas and not (is_view(tree.schemas[op]) or moves(tree.schemas[op]))
+        theirs = tree.kernels.get(op, {}) if plain else {}
+        for kernel in theirs[key].definitions[:1] if key in theirs else ():
+            rule = f"its {key} kernel calls {edge.target}, whose kernel for the key this is"
+            yield Step("calls", kernel.qualified, kernel.location, rule)
