@@ -20,6 +20,7 @@ from indexes.queries.changes.test_runs import covering, run_of
 from indexes.queries.contribution.helpers import helpers
 from indexes.queries.contribution.layouts import layouts
 from indexes.queries.contribution.siblings import siblings
+from indexes.queries.contribution.steps import APART
 from indexes.queries.gaps.kernels.dependents import needing
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Selection, Suite
@@ -34,8 +35,6 @@ _FIRST = 3
 """Overloads that are examined."""
 _DEVICES = (None, "CPU", "CUDA")
 """Devices whose kernels' checks count."""
-_APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
-"""Folders of kernels for other tensors, with their own checks."""
 _MACRO = regex(r"\b(?:TORCH_CHECK\w*|AT_ERROR|AT_ASSERT\w*|AT_CHECK|THArgCheck)\(")
 _CHECKED = regex(rf"{_MACRO.pattern}|\b\w*check\w*\(")
 _ASKS = regex(r"\bis_(sparse(?:_csr)?|quantized|mkldnn|nested)\(|\bk(Sparse(?:Csr)?|Mkldnn)\b")
@@ -139,7 +138,7 @@ def _native_places(tree: Tree, op: str) -> Iterator[ChangeStep]:
 
 def _functions(tree: Tree, op: str) -> list[Definition]:
     wanted = f"at::native::{tree.natives[op].name}"
-    return [one for one in tree.index.definitions(wanted) if not _APART.search(one.location.path)]
+    return [one for one in tree.index.definitions(wanted) if not APART.search(one.location.path)]
 
 
 def _variants(tree: Tree, op: str) -> list[str]:
@@ -157,7 +156,7 @@ def _is_plain(hop: Hop) -> bool:
     where = hop.location
     if where is None or "/native/" not in where.path or hop.device not in _DEVICES:
         return False
-    return not _APART.search(where.path)
+    return not APART.search(where.path)
 
 
 def _checks(tree: Tree, where: Location, by: re.Pattern[str] = _CHECKED) -> bool:

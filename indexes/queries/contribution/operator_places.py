@@ -101,7 +101,7 @@ class OperatorPlaces:
         formulas use; at last the operators that they call."""
         names = [*self._plain(overloads)[:_MAX_OVERLOADS], *self._inplace(overloads)]
         walks = [self._walk(op) for op in names]
-        walks += [self._walk(op) for op in _unwalked(walks, names)]
+        walks += [self._walk(op) for op in _parts(walks, names)]
         walks += [self._walk(op) for op in self._folded(walks, names)]
         walks += [self._walk(op) for op in self._gradients(overloads[0])]
         own = [hop for hops, _ in walks for hop in hops]
@@ -112,8 +112,7 @@ class OperatorPlaces:
             *self._compatibility,
             *(self._namesakes(overloads[0]) if bare else ()),
         ]
-        parts = (hop.symbol for hop in own if hop.role == "schema")
-        every = dict.fromkeys([*names, *parts])
+        every = dict.fromkeys([*names, *(hop.symbol for hop in own if hop.role == "schema")])
         steps += self._in_libraries(every, {step.location.path for step in steps})
         steps += [*self._used(steps), *self._calling(steps, names)]
         steps += [*_called_steps(called), *called_kernels(self._tree, names)]
@@ -388,14 +387,15 @@ def _own(chain: Chain, belongs: Callable[[str, str], bool]) -> tuple[list[Hop], 
     return own, called
 
 
-def _unwalked(walks: Sequence[tuple[list[Hop], list[Hop]]], names: Sequence[str]) -> list[str]:
-    """The operators that belong to others but are not in their chains: ``_coalesce`` is for sparse
-    tensors only."""
+def _parts(walks: Sequence[tuple[list[Hop], list[Hop]]], names: Sequence[str]) -> list[str]:
+    """The operators that belong to others, in whose chains they are without what stands in Python
+    about them, or at all, as ``_coalesce`` is for sparse tensors only: these first."""
     found = []
     for hops, _ in walks:
         walked = {hop.parent for hop in hops if hop.role in ("kernel", "delegate")}
-        found += [h.symbol for h in hops if h.role == "schema" and h.id not in walked]
-    return [one for one in dict.fromkeys(found) if one not in names][:_MAX_PARTS]
+        found += [(h.id in walked, h.symbol) for h in hops if h.role == "schema"]
+    found.sort(key=lambda one: one[0])
+    return [op for op in dict.fromkeys(op for _, op in found) if op not in names][:_MAX_PARTS]
 
 
 def _is_entry_called(hop: Hop, roles: Mapping[int, str]) -> bool:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Literal
 
+from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 
 
@@ -33,17 +35,31 @@ def each_place(steps: Iterable[Step]) -> list[Step]:
 
 def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:
     """At most ``most`` places; further ones of a file and role are left out first, then those in
-    files named for another role, then what is seldom changed."""
+    files named for another role."""
     seen: Counter[tuple[str, str]] = Counter()
     files: set[str] = set()
     rank = {}
     for at, step in enumerate(steps):
         path, key = step.location.path, (step.location.path, step.role)
-        rank[at] = (seen[key], path in files, step.change == "seldom", at)
+        rank[at] = (seen[key], path in files, at)
         seen[key] += 1
         files.add(path)
     kept = sorted(sorted(rank, key=rank.__getitem__)[:most])
     return [steps[at] for at in kept]
+
+
+APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
+"""Folders of kernels for other tensors."""
+
+
+def folded(steps: Iterable[Step], most: int) -> list[Step]:
+    """The places, of which no more than ``most`` files are to be shown: of many those are folded
+    first that are for other tensors, then the last in the order of work."""
+    steps = list(steps)
+    shown = [step.location.path for step in steps if step.change != "seldom"]
+    files = dict.fromkeys(sorted(shown, key=lambda path: APART.search(path) is not None))
+    left = {*islice(files, most, None)}
+    return [replace(one, change="seldom") if one.location.path in left else one for one in steps]
 
 
 def by_interest(steps: Sequence[Step]) -> list[Step]:
