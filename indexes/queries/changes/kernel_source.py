@@ -18,6 +18,7 @@ from indexes.queries.changes.related import shared_code
 
 _HEADER = regex(r"#include <ATen/ops/(\w+)\.h>")
 _INCLUDE = regex(r"#include <ATen/native/\w+\.h>")
+_INCLUDED = regex(r"#include [<\"]([\w/.]+\.h)[>\"]")
 _MODEL = "torchgen/model.py"
 _REGISTERED = (
     "SELECT f.path,k.line FROM library_kernels k JOIN files f ON f.id=k.file"
@@ -49,6 +50,7 @@ def _further_steps(new: NewKernel) -> Iterator[ChangeStep]:
     yield from _same_named_files(new)
     yield from _own_stubs(new)
     yield from _header(new)
+    yield from _declared(new)
     yield from shaders.steps(new)
     yield from _own_kernel(new)
     yield from _alternatives(new)
@@ -211,6 +213,19 @@ def _header(new: NewKernel) -> Iterator[ChangeStep]:
         code = inserted(new.tree, place, [f"#include <ATen/ops/{one}.h>" for one in missing])
         why = "a file compiled under AT_PER_OPERATOR_HEADERS includes each operator's header"
         yield ChangeStep("edit", place, "include the header that declares it", code, why, like)
+
+
+def _declared(new: NewKernel) -> Iterator[ChangeStep]:
+    """The header of its folder that the model's file includes and that declares the model."""
+    tree, path, name = new.tree, new.model.path, new.model.kernel.name
+    folder = f"{path.rpartition('/')[0]}/"
+    declared = re.compile(rf"^\s*[\w:<>&*, ]+[ &*]{re.escape(name)}\(")
+    for included in _INCLUDED.findall(tree.text(path)):
+        header = f"aten/src/{included}" if included.startswith("ATen/") else folder + included
+        lines = enumerate(tree.lines(header) if header.startswith(folder) else (), 1)
+        if at := next((number for number, line in lines if declared.match(line)), 0):
+            what = f"declare it here too if other files call it, as {name} is"
+            yield ChangeStep("read", Location(header, at), what)
 
 
 def _stub_header(new: NewKernel, lines: Sequence[str]) -> Iterator[ChangeStep]:

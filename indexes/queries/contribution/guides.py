@@ -156,10 +156,12 @@ class Guides:
         needs = Needs(tuple(dict.fromkeys(paths)), docs)
         if not needs.paths:
             return ()
-        found = [*self._wanted(needs), *self._builds(needs), *self._lints(needs)]
+        lints = list(self._lints(needs))
+        found = [*self._wanted(needs), *self._builds(needs), *lints]
         once: dict[str, Command] = {}
         for one in found:
-            once.setdefault(one.text, one)
+            if not (lints and self._runs_lintrunner(one.text)):
+                once.setdefault(one.text, one)
         order = ("set up", "build", "docs", "test", "lint")
         return tuple(sorted(once.values(), key=lambda one: order.index(one.purpose)))
 
@@ -254,6 +256,13 @@ class Guides:
         if line and self._has(_LINTERS):
             return Command("lint", "lintrunner -a", Location("Makefile", line), "and correct")
         return None
+
+    def _runs_lintrunner(self, command: str) -> bool:
+        """Whether a command is a make target that runs the linters: that corrects nothing."""
+        target = command.removeprefix("make ")
+        rule = rf"^{re.escape(target)}:.*\n(?:\t.*\n)*?\tlintrunner(?: --?[\w-]+)*$"
+        text = self._source.text("Makefile") if target != command else ""
+        return re.search(rule, text, re.MULTILINE) is not None
 
     def exists(self, command: str, folder: str = "") -> bool:
         """Whether the tree has a command's file, make target or configuration."""

@@ -9,6 +9,7 @@ from indexes.model.impact import Affected, TestCommand
 from indexes.queries.contribution.guides import Command, Guides
 from indexes.queries.contribution.reviewers import Reviewers
 from indexes.queries.impact.affected import affected
+from indexes.queries.impact.changed_text import compare_python
 from indexes.queries.index import Index
 from indexes.queries.operator_tests import NOW
 from indexes.queries.pull_request.branch import Base, Branch, changed_file
@@ -17,7 +18,7 @@ from indexes.queries.pull_request.labels import Labels
 from indexes.queries.pull_request.model import PullRequest, PullStep, Ran
 from indexes.queries.pull_request.project_steps import Around
 from indexes.readers.python.tests import is_test_file
-from indexes.source.git_diff import changes
+from indexes.source.git_diff import FileChange, changes
 
 
 def draft(
@@ -43,11 +44,12 @@ def draft(
     title = branch.title(commits, paths, against)
     reviewers, around = Reviewers(source), Around(source)
     labels = Labels(source, reviewers)
-    named = labels.of(files, f"{title.prefix} {title.text}")
+    documented = frozenset(one.path for one in tree.files if _is_of_docstrings(one))
+    named = labels.of(files, f"{title.prefix} {title.text}", documented)
     issues = issues_of(commits, tree.files)
     reached = affected(index, against.commit)
     tests = _tests(reached, paths)
-    commands = Guides(source).commands_for(paths)
+    commands = Guides(source).commands_for(paths, docs=bool(documented))
     lint = [PullStep("lint", one.location, one.text) for one in commands if one.purpose == "lint"]
     docs = any(one.purpose == "docs" for one in commands)
     own = next((one.name for one in named if not one.by_itself), "")
@@ -73,6 +75,13 @@ def draft(
         around.steps(branch.name, lint, docs, len(commits) > 1, own),
         _missing(against, labels, reviewers),
     )
+
+
+def _is_of_docstrings(file: FileChange) -> bool:
+    """Whether nothing but docstrings of a Python file differ."""
+    is_python = file.path.endswith(".py")
+    found = compare_python(file.old, file.new) if is_python and file.old and file.new else None
+    return bool(found) and all(one.detail == "docstring" for one in found or ())
 
 
 def _of_plan(

@@ -4,7 +4,7 @@ notes:`` and ``topic:``."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 
 from indexes.model.regex import regex
@@ -43,15 +43,18 @@ class Labels:
         self._source = source
         self._reviewers = reviewers
 
-    def of(self, files: Sequence[ChangedFile], title: str) -> tuple[Label, ...]:
-        """The labels of a change: those set by bots, then proposals."""
+    def of(
+        self, files: Sequence[ChangedFile], title: str, documented: Collection[str] = ()
+    ) -> tuple[Label, ...]:
+        """The labels of a change: those set by bots, then proposals. ``documented``: the files of
+        which docstrings alone change."""
         paths = [one.path for one in files]
         found = list(self._by_path(paths))
         found += self._by_label(found)
         if not any(one.name.startswith(_NOTES) for one in found):
             found += self._notes(paths, title)
         if not any(one.name.startswith(_TOPIC) for one in found):
-            found += self._topic(paths, title)
+            found += self._topic(paths, title, documented)
         return tuple({one.name: one for one in reversed(found)}.values())[::-1]
 
     def _by_path(self, paths: Sequence[str]) -> Iterator[Label]:
@@ -117,17 +120,21 @@ class Labels:
         words, _ = read_words(self._source.content(TOPICS), "topics")
         return tuple(_TOPIC + one for one in words if one[:1].islower())
 
-    def _topic(self, paths: Sequence[str], title: str) -> Iterator[Label]:
+    def _topic(
+        self, paths: Sequence[str], title: str, documented: Collection[str]
+    ) -> Iterator[Label]:
         words, line = read_words(self._source.content(TOPICS), "topics")
-        for topic, why in self._proposed(paths, title):
+        for topic, why in self._proposed(paths, title, documented):
             if topic in words:
                 yield Label("topic", _TOPIC + topic, Location(TOPICS, line), why, False)
                 return
 
-    def _proposed(self, paths: Sequence[str], title: str) -> Iterator[tuple[str, str]]:
+    def _proposed(
+        self, paths: Sequence[str], title: str, documented: Collection[str]
+    ) -> Iterator[tuple[str, str]]:
         if paths and all(map(_INTERNAL.fullmatch, paths)):
             yield _NOT_FACING, "tests, tools and CI alone"
-        if paths and all(map(_DOCS.fullmatch, paths)):
+        if paths and all(_DOCS.fullmatch(path) or path in documented for path in paths):
             yield "docs", "docs alone"
         for topic, pattern in _TOPIC_WORDS:
             if found := re.search(pattern, title, re.IGNORECASE):

@@ -20,7 +20,7 @@ from indexes.queries.changes.new_kernel import plain_head, with_parameters
 from indexes.queries.changes.planning import Changes
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.index import Index
-from tests.indexing import opened
+from tests.indexing import append, opened
 from tests.tree_marks import TREE, YAML
 
 NATIVE = "aten/src/ATen/native"
@@ -399,3 +399,16 @@ def test_a_backend_outside_of_the_tree_registers_in_its_own_library(
     assert [one.action for one in composite.steps] == ["read"]
     assert "model is for" in inside.missing[0]
     assert "has its SparseMPS kernel" not in "".join(one.why for one in inside.steps)
+
+
+def test_a_kernel_that_other_files_call_is_declared_as_the_model_is(
+    tree_copy: Path, cache: Path
+) -> None:
+    header = f"{NATIVE}/vulkan/ops/Common.h"
+    append(tree_copy, {header: "\n// relu(\nTensor relu(const Tensor& self);\n"})
+    with opened(tree_copy, cache) as index:
+        steps = planned(Tree(index), "gelu", "Vulkan").steps
+    (declared,) = [step for step in steps if step.location.path == header]
+    assert tree_copy.joinpath(header).read_text().splitlines()[declared.location.line - 1] == (
+        "Tensor relu(const Tensor& self);"
+    )

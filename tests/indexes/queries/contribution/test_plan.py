@@ -8,8 +8,9 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from indexes.model.errors import NotFound
+from indexes.model.vocabulary import Location
 from indexes.queries.contribution.plan import Contribution, Contributions
-from indexes.queries.contribution.steps import first_of_files
+from indexes.queries.contribution.steps import Step, first_of_files, folded
 from indexes.queries.index import Index
 from indexes.serialize.answers import dumps
 from indexes.serialize.contribution import contribution_json
@@ -200,6 +201,34 @@ def test_places_that_are_too_many_are_left_out_of_files_that_have_others(
     kept = first_of_files([*steps, *steps], len(steps))
     assert {step.location.path for step in kept} == {step.location.path for step in steps}
     assert kept[0] == steps[0]
+
+
+def test_of_many_files_those_for_other_tensors_are_folded_first() -> None:
+    paths = ("aten/native/sparse/A.cpp", "aten/native/A.cpp", "aten/native/B.cpp")
+    steps = [Step("kernel", "", Location(path, line), "") for path in paths for line in (1, 2)]
+    left = [{s.location.path for s in folded(steps, n) if s.change == "seldom"} for n in (3, 2, 1)]
+    assert left == [set(), {paths[0]}, {paths[0], paths[2]}]
+
+
+def test_what_stands_in_python_about_a_part_that_a_composite_calls_is_named(
+    tree_copy: Path, cache: Path
+) -> None:
+    entries = """
+- func: pooling(Tensor self) -> Tensor
+
+- func: _pooling(Tensor self) -> Tensor
+  dispatch:
+    CPU: pooling_cpu
+"""
+    body = "Tensor pooling(const Tensor& self) { return at::_pooling(self); }\n"
+    body += "Tensor pooling_cpu(const Tensor& self) { return self; }"
+    decomposition = "\n\n@register_decomposition(aten._pooling)\ndef pooled(x):\n    return x\n"
+    path = "torch/_decomp/decompositions.py"
+    native = {"aten/src/ATen/native/Pooling.cpp": f"namespace at::native {{\n{body}\n}}\n"}
+    append(tree_copy, {YAML: entries, path: decomposition, **native})
+    with opened(tree_copy, cache) as index:
+        steps = Contributions(index).of("pooling").steps
+    assert path in {step.location.path for step in steps if step.role == "decomposition"}
 
 
 def test_a_symbol_names_the_operators_that_reach_it(contributions: Contributions) -> None:

@@ -124,6 +124,17 @@ def test_labels_by_the_rules_of_the_tree(root: Path, ask: Draft) -> None:
     assert "labels by path: this tree has no .github/labeler.yml" in ask().missing
 
 
+def test_a_change_of_docstrings_alone_is_one_of_docs(root: Path, ask: Draft) -> None:
+    path, text = "torch/documented.py", 'def f():\n    """{}."""\n    return {}\n'
+    write(root, {path: text.format("Fix", 1)})
+    commit(root, "Add it")
+    before = git(root, "rev-parse", "HEAD").strip()
+    for says, returned, topic in (("Fixes", 1, ["topic: docs"]), ("Fixes", 2, [])):
+        write(root, {path: text.format(says, returned)})
+        found = ask(before).labels
+        assert [one.name for one in found if one.kind == "topic"] == topic
+
+
 def test_what_ci_runs(root: Path, ask: Draft) -> None:
     def runs() -> list[tuple[str, int, str]]:
         return [(one.name, one.jobs, one.label) for one in ask().workflows]
