@@ -8,6 +8,8 @@ from itertools import islice
 from indexes.linking.facts import TO_OPERATORS
 from indexes.linking.graph import device_of_key
 from indexes.linking.works import is_view, moves
+from indexes.model.schema import parse_schema
+from indexes.model.vocabulary import KernelRow
 from indexes.queries.changes.backends import test_files
 from indexes.queries.contribution.steps import Step
 from indexes.queries.gaps.tree import Tree
@@ -17,7 +19,12 @@ _MOST = 6
 
 def layouts(tree: Tree, op: str) -> list[str]:
     """The keys of an operator's kernels that are no device's alone."""
-    return sorted(key for key in tree.keys(op) if device_of_key(key) not in ("", key))
+    return sorted(key for key in _rows(tree, op) if device_of_key(key) not in ("", key))
+
+
+def _rows(tree: Tree, op: str) -> dict[str, KernelRow]:
+    """Its kernels by key: of it alone, as all kernels of a tree take a while to read."""
+    return {row.key: row for row in tree.index.facts.kernels(op)}
 
 
 def layout_tests(tree: Tree, op: str) -> dict[str, str]:
@@ -39,12 +46,19 @@ def called_kernels(tree: Tree, ops: Iterable[str]) -> Iterator[Step]:
 
 
 def _called(tree: Tree, op: str, key: str) -> Iterator[Step]:
-    facts, rows = tree.index.facts, tree.kernels.get(op, {})
+    facts, rows = tree.index.facts, _rows(tree, op)
     known = map(facts.known, rows[key].definitions if key in rows else ())
     for edge in (edge for one in known if one for edge in facts.edges(one.id)):
-        op = str(edge.target) if edge.kind in TO_OPERATORS else ""
-        plain = op in tree.schemas and not (is_view(tree.schemas[op]) or moves(tree.schemas[op]))
-        theirs = tree.kernels.get(op, {}) if plain else {}
-        for kernel in theirs[key].definitions[:1] if key in theirs else ():
+        theirs = _rows(tree, str(edge.target)) if edge.kind in TO_OPERATORS else {}
+        if key not in theirs or _only_moves(tree, str(edge.target)):
+            continue
+        for kernel in theirs[key].definitions[:1]:
             rule = f"its {key} kernel calls {edge.target}, whose kernel for the key this is"
             yield Step("calls", kernel.qualified, kernel.location, rule)
+
+
+def _only_moves(tree: Tree, op: str) -> bool:
+    """Whether an operator computes no values."""
+    native = tree.index.native(op)
+    schema = parse_schema(native.schema) if native else None
+    return schema is None or is_view(schema) or moves(schema)
