@@ -38,14 +38,19 @@ def layout_tests(tree: Tree, op: str) -> dict[str, str]:
 
 
 def called_kernels(tree: Tree, ops: Iterable[str]) -> Iterator[Step]:
-    """The kernels for the same layout of operators that its kernels call, as what they compute is
-    written there: ``to_dense`` adds to zeros."""
-    steps = (one for op in ops for key in layouts(tree, op) for one in _called(tree, op, key))
-    first = {step.location.path: step for step in reversed([*steps])}
-    yield from islice(reversed(first.values()), _MOST)
+    """The kernels for the same layout of operators that its kernels call, and of those that these
+    call, as what they compute is written there: ``to_dense`` adds to zeros."""
+    first: dict[str, Step] = {}
+    for op, key in ((one, key) for one in ops for key in layouts(tree, one)):
+        called = list(_called(tree, op, key))
+        further = [one for name, _ in called for one in _called(tree, name, key)]
+        for _, step in (*called, *further):
+            first.setdefault(step.location.path, step)
+    yield from islice(first.values(), _MOST)
 
 
-def _called(tree: Tree, op: str, key: str) -> Iterator[Step]:
+def _called(tree: Tree, op: str, key: str) -> Iterator[tuple[str, Step]]:
+    """The operators that a kernel calls, with their kernels for its key."""
     facts, rows = tree.index.facts, _rows(tree, op)
     known = map(facts.known, rows[key].definitions if key in rows else ())
     for edge in (edge for one in known if one for edge in facts.edges(one.id)):
@@ -53,8 +58,8 @@ def _called(tree: Tree, op: str, key: str) -> Iterator[Step]:
         if key not in theirs or _only_moves(tree, str(edge.target)):
             continue
         for kernel in theirs[key].definitions[:1]:
-            rule = f"its {key} kernel calls {edge.target}, whose kernel for the key this is"
-            yield Step("calls", kernel.qualified, kernel.location, rule)
+            rule = f"the {key} kernel of {op} calls {edge.target}, whose kernel this is"
+            yield str(edge.target), Step("calls", kernel.qualified, kernel.location, rule)
 
 
 def _only_moves(tree: Tree, op: str) -> bool:
