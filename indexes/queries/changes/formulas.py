@@ -10,6 +10,7 @@ from itertools import islice
 
 from indexes.linking.facts import TO_OPERATORS
 from indexes.linking.graph import DEVICES
+from indexes.model.files import module_name
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Definition, DerivativeEntry, Formula, Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed
@@ -171,6 +172,7 @@ class _NewFormula:
     def _steps(self) -> Iterator[ChangeStep]:
         yield self._yaml()
         yield from self._function()
+        yield from _checked(self.tree)
         yield from self._lists()
         yield from computed(self.tree, self.op)
         yield from self.suite.steps()
@@ -331,6 +333,27 @@ class _NewFormula:
         text = self.tree.text(path)
         lines = [n for n, line in enumerate(text.splitlines(), 1) if _TABLE.match(line)]
         return read_operator_lists(text, path, lines) if lines else []
+
+
+_GENERATOR = "tools/autograd/gen_autograd.py"
+_ARGUMENT = regex(r"add_argument\(\s*[\"'](\w+)[\"']")
+_GIVEN = {
+    "native_functions": "aten/src/ATen/native/native_functions.yaml",
+    "tags": "aten/src/ATen/native/tags.yaml",
+    "out": '"$(mktemp -d)"',
+    "autograd": "tools/autograd",
+}
+"""The arguments of the generator, by its own names."""
+
+
+def _checked(tree: Tree) -> Iterator[ChangeStep]:
+    """What the tree's own generator says of a changed formula, without a build."""
+    names = _ARGUMENT.findall(tree.text(_GENERATOR))
+    if names and all(name in _GIVEN for name in names):
+        given = " ".join(_GIVEN[name] for name in names)
+        command = f"python -m {module_name(_GENERATOR)} {given}"
+        what, why = "see that the generator takes the formula", "it reads all, without a build"
+        yield ChangeStep("run", Location(_GENERATOR, 1), what, (), why, command=command)
 
 
 def _size(table: OperatorList) -> int:

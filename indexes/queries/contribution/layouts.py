@@ -7,6 +7,7 @@ from itertools import islice
 
 from indexes.linking.facts import TO_OPERATORS
 from indexes.linking.graph import device_of_key
+from indexes.linking.python.links import names_of
 from indexes.linking.works import is_view, moves
 from indexes.model.schema import parse_schema
 from indexes.model.vocabulary import KernelRow
@@ -29,7 +30,9 @@ def _rows(tree: Tree, op: str) -> dict[str, KernelRow]:
 
 def layout_tests(tree: Tree, op: str) -> dict[str, str]:
     """The nearest test file for each of its layouts, with the first key."""
-    names = {name.rpartition(".")[2] for name in tree.names(op)}
+    native = tree.index.native(op)
+    public = names_of(native, tree.index.facts.python) if native else ()
+    names = {name.rpartition(".")[2] for name in public}
     found: dict[str, str] = {}
     for key in layouts(tree, op):
         for path in test_files(tree, key, names)[:1]:

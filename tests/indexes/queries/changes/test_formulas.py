@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from indexes.queries.changes.formula_tests import FORWARD, flag_edits, flags_of
+from indexes.queries.changes.formulas import _checked
 from indexes.queries.changes.planning import Changes
+from indexes.queries.gaps.tree import Tree
 from tests.indexing import append, opened, write
 from tests.tree_marks import YAML
 
@@ -187,3 +191,14 @@ def test_the_list_of_complete_gradients_that_lacks_one_is_read(
     found = [[str(s.location) for s in plan.steps if s.location.path == path] for plan in plans]
     assert all(plan.there for plan in plans)
     assert found == [[f"{path}:5"], []]
+
+
+def test_a_formula_is_checked_by_the_generator_of_the_tree() -> None:
+    arguments = ("native_functions", "tags", "out", "autograd")
+    given = "".join(f'    parser.add_argument(\n        "{one}", help="")\n' for one in arguments)
+    (run,) = _checked(cast(Tree, SimpleNamespace(text=lambda path: given)))
+    native = "aten/src/ATen/native/native_functions.yaml aten/src/ATen/native/tags.yaml"
+    made = f'python -m tools.autograd.gen_autograd {native} "$(mktemp -d)" tools/autograd'
+    assert (run.action, run.command) == ("run", made)
+    older = 'parser.add_argument("declarations")'  # what it is given is not known here
+    assert not [*_checked(cast(Tree, SimpleNamespace(text=lambda path: older)))]

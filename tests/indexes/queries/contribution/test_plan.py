@@ -36,6 +36,11 @@ def test_an_operator(contributions: Contributions) -> None:
     assert any("no .git here" in words for words in found.missing)
 
 
+def test_an_operator_of_a_library_has_a_plan(contributions: Contributions) -> None:
+    found = contributions.of("c10d::barrier", histories=0)
+    assert (found.kind, found.name) == ("operator", "c10d::barrier")
+
+
 def test_every_step_is_a_line_of_the_tree(contributions: Contributions, tree: Path) -> None:
     for op in ("add.Tensor", "relu", "softmax.int", "cumsum"):
         for step in contributions.of(op, histories=0).steps:
