@@ -32,14 +32,19 @@ def related(tree: Tree, op: str, known: Iterable[str]) -> tuple[Step, ...]:
 
 
 def computed(tree: Tree, op: str) -> Iterator[ChangeStep]:
-    """What an operator computes, as it stands in C++."""
-    rows = tree.kernels.get(op, {})
-    for key in (one for one in _PLAIN_KEYS if one in rows):
-        for one in rows[key].definitions[:1]:
-            name = tree.natives[op].name
-            what = f"Read what {name} computes: the {key} kernel {one.name}."
-            yield ChangeStep("read", one.location, what)
-            return
+    """What an operator computes, as it stands in C++: where its own kernel is for every back end,
+    that of another overload for the CPU too, which it may call."""
+    name = tree.natives[op].name
+    found: dict[str, ChangeStep] = {}
+    for one in (op, *tree.overloads[name]):
+        rows = tree.kernels.get(one, {})
+        key = next((key for key in _PLAIN_KEYS if key in rows), "")
+        for kernel in rows[key].definitions[:1] if not found or key == "CPU" else ():
+            what = f"Read what {name} computes: the {key} kernel {kernel.name}."
+            found.setdefault(kernel.location.path, ChangeStep("read", kernel.location, what))
+        if key == "CPU" and found:
+            break
+    yield from found.values()
 
 
 def shared_code(tree: Tree, like: Iterable[Location]) -> Iterator[ChangeStep]:

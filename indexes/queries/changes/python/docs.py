@@ -122,8 +122,10 @@ def _named(tree: Tree, change: Change) -> Iterator[ChangeStep]:
             found = _of_name(tree, name, place)
             is_own = is_first and not (change.op and _is_bare(change))
             yield from found if is_own else map(_to_read, found)
-            if place and place not in listed:
-                listed.add(place)
+            written = any(fact.kind == "docs" for _, fact in tree.python.by_target(name))
+            alone = written and not _pages(tree, name)
+            if alone or (place and place not in listed):
+                listed.update((place,) if place else ())
                 yield from map(_to_read, on_page(tree, name))
 
 

@@ -64,6 +64,11 @@ def inputs(tree: Tree, change: Change, noun: str) -> Iterator[ChangeStep]:
         yield ChangeStep("read", place_of(tree.opinfos(other)[0]), what)
 
 
+def tests_of_new(tree: Tree, change: Change) -> tuple[TestRun, ...]:
+    """The tests that an OpInfo has an operator run; none of a private one."""
+    return opinfo(tree, change).tests if change.op in tree.public_set else ()
+
+
 def python_ref(tree: Tree, change: Change, near: Sequence[Near]) -> Iterator[ChangeStep]:
     """Plans the entry that tests a ref against the operator, after the nearest one's."""
     names = dict.fromkeys(tree.opinfo_names(change.op or ""))

@@ -39,7 +39,7 @@ from indexes.queries.changes.python.lists import PUBLIC, NamedRow, near_each_oth
 from indexes.queries.changes.python.memberships import Joined, Memberships, Subject
 from indexes.queries.changes.python.mirrors import mirrored
 from indexes.queries.changes.python.nearest import Near, nearest
-from indexes.queries.changes.python.opinfo import inputs, python_ref
+from indexes.queries.changes.python.opinfo import inputs, python_ref, tests_of_new
 from indexes.queries.changes.python.traits import place
 from indexes.queries.changes.related import computed, neighbour, shared_modules
 from indexes.queries.changes.test_runs import importing, operator_runs
@@ -384,6 +384,8 @@ class RulePlan:
         """The tests about such registrations: of the operator, or whole files if none is made for
         it."""
         runs = operator_runs(self._tree, self._op)
+        if not self._tree.opinfos(self._op):  # its OpInfo is to be written: these then run
+            runs += tests_of_new(self._tree, self._change)
         about = regex(self._rule.tests, re.IGNORECASE)
         yield from sorted(runs, key=lambda one: not about.search(one.path))
         own = [self._place(one).path for one in self._near[:1]]

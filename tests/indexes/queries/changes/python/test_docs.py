@@ -12,7 +12,7 @@ from indexes.queries.changes.planning import Changes
 from indexes.queries.changes.python.docs import docs_page
 from indexes.queries.gaps.model import Gap, GapList
 from indexes.queries.gaps.tree import Tree
-from tests.indexing import opened, write
+from tests.indexing import append, opened, write
 
 
 def _touched(changes: Changes, wanted: str) -> list[ChangeStep]:
@@ -154,3 +154,21 @@ def test_a_name_is_listed_on_the_page_of_its_kind_wherever_its_neighbour_is(
     (step,) = [one for one in steps if "List torch.Tensor.sin" in one.what]
     assert step.location.path == "docs/source/tensors.rst"
     assert [line for line in step.code[2:] if line[0] in "+-"] == ["+    Tensor.sin"]
+
+
+def test_a_name_with_a_docstring_is_listed_even_if_a_page_lists_the_method(
+    tree_copy: Path, cache: Path
+) -> None:
+    head = ".. currentmodule:: torch\n.. autosummary::\n\n"
+    pages = {"docs/source/tensors.rst": f"{head}    Tensor.cumsum\n    Tensor.abs\n"}
+    pages["docs/source/torch.rst"] = f"{head}    abs\n    add\n"
+    docstring = '\nadd_docstr_all("cumsum", r"cumsum(dim) -> Tensor")\n'
+    write(tree_copy, pages)
+    append(tree_copy, {"torch/_tensor_docs.py": docstring})
+    with opened(tree_copy, cache) as index:
+        steps = Changes(index).of_op("cumsum", "docs").steps
+    (listed,) = [step for step in steps if step.what.startswith("List ")]
+    assert (listed.location.path, listed.what[:18]) == (
+        "docs/source/torch.rst",
+        "List torch.cumsum ",
+    )
