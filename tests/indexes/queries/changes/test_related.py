@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from indexes.queries.changes.planning import Changes
+from indexes.queries.changes.related import computed
 from indexes.queries.contribution.helpers import header_of
 from indexes.queries.contribution.plan import Contributions
+from indexes.queries.gaps.tree import Tree
 from indexes.serialize.changes import plan_json
 from navigator.text.changes import plan_lines, plan_markdown
+from tests.indexing import append, opened
+from tests.tree_marks import YAML
 
 _NATIVE = "aten/src/ATen/native"
 
@@ -35,3 +41,27 @@ def test_the_header_beside_a_source(changes: Changes) -> None:
     facts = changes.tree.index.facts
     assert header_of(facts, f"{_NATIVE}/Activation.cpp") == f"{_NATIVE}/Activation.h"
     assert header_of(facts, f"{_NATIVE}/Activation.h") == ""
+
+
+def test_what_computes_for_an_overload_is_read_where_another_calls_it(
+    tree_copy: Path, cache: Path
+) -> None:
+    entries = """
+- func: ranging(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutograd: ranging
+
+- func: ranging.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CPU: ranging_out
+"""
+    names = {"Ranging": "Tensor ranging(const Tensor& self)"}
+    names["Ranges"] = "Tensor& ranging_out(const Tensor& self, Tensor& out)"
+    cxx = {
+        f"{_NATIVE}/{file}.cpp": f"namespace at::native {{\n{head} {{ return self; }}\n}}\n"
+        for file, head in names.items()
+    }
+    append(tree_copy, {YAML: entries, **cxx})
+    with opened(tree_copy, cache) as index:
+        found = [*computed(Tree(index), "ranging")]
+    assert [step.location.path for step in found] == [*cxx]

@@ -30,3 +30,10 @@ def test_it_is_tested_by_what_is_made_from_the_neighbours_entry(changes: Changes
     for run in plan.tests:
         assert changes.tree.text(run.path)
         assert run.command == f"pytest {run.path} -k _everywhere_cpu"
+
+
+def test_what_a_ref_without_an_opinfo_is_tested_by_is_what_its_opinfo_will_run(
+    changes: Changes,
+) -> None:
+    expected = {run.command for run in changes.of_op("everywhere", "opinfo").tests}
+    assert expected <= {run.command for run in changes.of_op("everywhere", "ref").tests}
