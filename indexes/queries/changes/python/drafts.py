@@ -204,6 +204,33 @@ def decorators(lines: Iterable[str], to: Renaming) -> tuple[str, ...]:
     return tuple(line for own in made for line in own.splitlines())
 
 
+_ENOUGH = 5
+"""Fewest functions under a decorator that show what it is for."""
+
+
+def for_others(module: ast.Module | None, name: str, schema: Schema) -> str:
+    """What is to be said of a function's decorator under which no function of the module takes as
+    many arguments as ours, as one that makes functions of one tensor; empty without one."""
+    ours = sum(not one.is_out for one in schema.arguments)
+    body = module.body if module else ()
+    counts: dict[str, list[int]] = {}
+    theirs: set[str] = set()
+    for node in (one for one in body if isinstance(one, ast.FunctionDef)):
+        given, named = node.args, {*map(_called, node.decorator_list)}
+        theirs |= named if node.name == name else set()
+        for one in named:
+            count = len([*given.posonlyargs, *given.args, *given.kwonlyargs])
+            counts.setdefault(one, []).append(count)
+    for one, known in counts.items():
+        if one in theirs and ours not in known and len(known) >= _ENOUGH:
+            return f" @{one} is for functions of other arguments: ours needs another."
+    return ""
+
+
+def _called(node: ast.expr) -> str:
+    return ast.unparse(node.func if isinstance(node, ast.Call) else node)
+
+
 def _decorator(node: ast.expr, text: str, to: Renaming) -> str:
     own = f"@{ast.get_source_segment(text, node)}"
     if not isinstance(node, ast.Call):

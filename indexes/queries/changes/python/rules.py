@@ -32,6 +32,7 @@ from indexes.queries.changes.python.drafts import (
     Renaming,
     Style,
     decorators,
+    for_others,
     function_lines,
     style_of,
 )
@@ -198,6 +199,8 @@ class RulePlan:
         code = () if made else inserted(self._tree, end, self._draft(one, found))
         what = f"Add the {self._rule.noun} of {self._name}, after that of {one.name}."
         what += " That is made of another operator's: ours needs one of its own." if made else ""
+        last = found[1].symbol.rpartition(".")[2]
+        what += for_others(self._module(where.path), last, self._tree.schemas[self._op])
         why = f"{one.name} is {one.why}"
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
         yield from self._listed(one, found)

@@ -7,7 +7,13 @@ import ast
 import pytest
 
 from indexes.model.schema import parse_schema
-from indexes.queries.changes.python.drafts import Renaming, decorators, function_lines, style_of
+from indexes.queries.changes.python.drafts import (
+    Renaming,
+    decorators,
+    for_others,
+    function_lines,
+    style_of,
+)
 
 _SCHEMA = parse_schema("solve(Tensor self, Tensor other, int dim=-1) -> Tensor")
 _TO = Renaming("cross", "solve", frozenset(("solve",)), _SCHEMA, ())
@@ -51,3 +57,12 @@ def test_a_default_is_a_name_that_the_file_knows(source: str, default: str) -> N
     schema = parse_schema("loss(Tensor self, int reduction=Mean) -> Tensor")
     (line,) = function_lines("loss", schema, style_of(ast.parse(source), []))
     assert f"reduction: int = {default})" in line
+
+
+def test_a_decorator_of_functions_of_other_arguments_is_none_for_ours() -> None:
+    made = "".join(f"@unary(KIND)\n@out_wrapper()\ndef f{at}(a): ...\n" for at in range(5))
+    module = ast.parse(f"{made}@out_wrapper()\ndef g(n, a): ...\n")
+    two = parse_schema("polygamma(int n, Tensor self) -> Tensor")
+    assert for_others(module, "f1", two).startswith(" @unary is for functions of other arguments")
+    assert not for_others(module, "g", two)
+    assert not for_others(module, "f1", parse_schema("sin(Tensor self) -> Tensor"))
