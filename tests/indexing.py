@@ -9,7 +9,7 @@ import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,8 +87,7 @@ def answers(index: Index) -> Answers:
 def shared_cache(root: Path, factory: pytest.TempPathFactory, kept: Path | None = None) -> Path:
     """A cache folder with the index of a tree, built once for all test processes; from the one that
     the last run left in the folder ``kept``, which is checked as any index of others is."""
-    base = factory.getbasetemp()
-    cache = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "index"
+    cache = _shared(factory) / "index"
     index = _index(root, cache)
     with _only_one(cache.with_suffix(".lock")):
         if kept is None or index.exists():
@@ -106,6 +105,24 @@ def _build_from(kept: Path, root: Path, cache: Path) -> None:
     build(root, cache)
     if not (kept.exists() and filecmp.cmp(kept, index, shallow=False)):
         copied(index, kept)
+
+
+def made_once(name: str, factory: pytest.TempPathFactory, make: Callable[[Path], object]) -> Path:
+    """A folder that one of the test processes fills for all."""
+    folder = _shared(factory) / name
+    done = folder.with_suffix(".done")
+    with _only_one(folder.with_suffix(".lock")):
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            folder.mkdir()
+            make(folder)
+            done.touch()
+    return folder
+
+
+def _shared(factory: pytest.TempPathFactory) -> Path:
+    base = factory.getbasetemp()
+    return base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
 
 
 def nearby(cache: Path, factory: pytest.TempPathFactory) -> Path:

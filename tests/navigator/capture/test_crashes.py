@@ -70,10 +70,16 @@ def died(folder: Path, library: str, *arguments: str) -> Trace:
     return trace
 
 
+def told_by_why(trace: Trace, tree_index: Index) -> None:
+    told = f"no error .* died in torchnav_test::dies, program.py:{line_of(PROGRAM, 'inside')}"
+    with pytest.raises(NotFound, match=told):
+        explain_trace(trace, Linker(trace, tree_index))
+
+
 @pytest.mark.parametrize("how", STATUS)
 @pytest.mark.parametrize("thread", ["main", "thread"])
-def test_the_operator_that_was_running_is_kept(
-    library: str, tmp_path: Path, how: str, thread: str
+def test_the_operator_that_was_running_is_kept_and_told_by_why(
+    library: str, tmp_path: Path, how: str, thread: str, tree_index: Index
 ) -> None:
     trace = died(tmp_path, library, how, "inside", thread, "3")
     line = line_of(PROGRAM, "inside")
@@ -84,6 +90,7 @@ def test_the_operator_that_was_running_is_kept(
     assert running[0].user.line == line
     below = [trace.op(row) for row in trace.children(running[0].id)]
     assert [op.label for op in below] == ["aten::mul.Tensor"], "what it had called has ended"
+    told_by_why(trace, tree_index)
 
 
 @pytest.mark.parametrize("how", STATUS)
@@ -119,13 +126,6 @@ def test_without_a_compiler_the_last_call_is_named(tmp_path: Path) -> None:
     counts = Counter(op.label for op in trace.ops() if op.kind == "call")
     assert counts["torch.Tensor.mul"] == 3
     assert counts["torch.Tensor.exp"] == 1, "the file is written five times a second"
-
-
-def test_why_says_where_the_program_died(library: str, tmp_path: Path, tree_index: Index) -> None:
-    trace = died(tmp_path, library, "segfault", "inside", "main", "3")
-    told = f"no error .* died in torchnav_test::dies, program.py:{line_of(PROGRAM, 'inside')}"
-    with pytest.raises(NotFound, match=told):
-        explain_trace(trace, Linker(trace, tree_index))
 
 
 def test_a_tail_that_is_damaged_is_no_tail(library: str, tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 from navigator.trace.readers import read_trace
 from navigator.trace.trace import Trace
 from navigator.tui.session import Opener
+from tests.indexing import made_once
 from tests.navigator.trace.programs import MIXED, STEP, run
 
 TRACES = Path(__file__).parents[2] / "data" / "traces"
@@ -19,10 +20,12 @@ TRACES = Path(__file__).parents[2] / "data" / "traces"
 @pytest.fixture(scope="session")
 def step_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a transformer training step was recorded."""
-    folder = tmp_path_factory.mktemp("step")
-    done = run(folder, STEP, str(folder / "own.json"))
-    assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
-    return folder
+
+    def record(folder: Path) -> None:
+        done = run(folder, STEP, str(folder / "own.json"))
+        assert (done.returncode, done.stdout) == (0, "done\n"), done.stderr
+
+    return made_once("step", tmp_path_factory, record)
 
 
 @pytest.fixture(scope="session")
@@ -39,11 +42,13 @@ def own_profile(step_folder: Path) -> Counter[str]:
 @pytest.fixture(scope="session")
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     """Custom functions, checkpointing, autocast, vmap, compile, threads, layouts, hooks."""
-    folder = tmp_path_factory.mktemp("mixed")
-    done = run(folder, MIXED)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "Counter()", "Dynamo broke a graph"
-    return read_trace(folder / "trace.json")
+
+    def record(folder: Path) -> None:
+        done = run(folder, MIXED)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.splitlines()[-1] == "Counter()", "Dynamo broke a graph"
+
+    return read_trace(made_once("mixed", tmp_path_factory, record) / "trace.json")
 
 
 @pytest.fixture(scope="session", params=sorted(p.name for p in TRACES.glob("*.gz")))
