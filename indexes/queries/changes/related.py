@@ -39,7 +39,8 @@ def computed(tree: Tree, op: str) -> Iterator[ChangeStep]:
     for one in (op, *tree.overloads[name]):
         rows = tree.kernels.get(one, {})
         key = next((key for key in _PLAIN_KEYS if key in rows), "")
-        for kernel in rows[key].definitions[:1] if not found or key == "CPU" else ():
+        wanted = bool(key) and (key == "CPU" or not found)
+        for kernel in rows[key].definitions[:1] if wanted else ():
             what = f"Read what {name} computes: the {key} kernel {kernel.name}."
             found.setdefault(kernel.location.path, ChangeStep("read", kernel.location, what))
         if key == "CPU" and found:

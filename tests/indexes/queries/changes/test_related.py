@@ -51,6 +51,10 @@ def test_what_computes_for_an_overload_is_read_where_another_calls_it(
   dispatch:
     CompositeExplicitAutograd: ranging
 
+- func: ranging.sparse(Tensor self, int n) -> Tensor
+  dispatch:
+    SparseCPU: ranging_sparse
+
 - func: ranging.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
   dispatch:
     CPU: ranging_out
