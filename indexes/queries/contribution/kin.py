@@ -147,13 +147,13 @@ def folder_of(path: str) -> str:
 
 def vectors_called(facts: Lookup, places: Iterable[Location]) -> Iterator[Step]:
     """The headers with functions on vectors that loops for the CPU call, one step each:
-    ``vec::map``."""
+    ``vec::map``. Folders below are each for one kind of processors, whose vectors hide it."""
     loops = (one for at in places if _LOOPS in at.path for one in definitions_at(facts, at))
-    edges = (edge for one in loops for edge in facts.edges(one.id) if edge.candidates == 1)
+    edges = (edge for one in loops for edge in facts.edges(one.id))
     known = (facts.by_id(e.target) for e in edges if isinstance(e.target, int))
     found = [one.definition for one in known if one]
     first = {one.location.path: one for one in reversed(found) if one.kind == "function"}
-    for path in sorted(path for path in first if path.startswith(_VECTORS)):
+    for path in sorted(path for path in first if folder_of(path) == _VECTORS):
         yield Step("helper", first[path].qualified, first[path].location, "its loops call it")
 
 

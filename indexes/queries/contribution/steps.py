@@ -35,13 +35,13 @@ def each_place(steps: Iterable[Step]) -> list[Step]:
 
 def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:
     """At most ``most`` places; further ones of a file and role are left out first, then those in
-    files named for another role."""
+    files named for another role, then what changes seldom edit."""
     seen: Counter[tuple[str, str]] = Counter()
     files: set[str] = set()
     rank = {}
     for at, step in enumerate(steps):
         path, key = step.location.path, (step.location.path, step.role)
-        rank[at] = (seen[key], path in files, at)
+        rank[at] = (seen[key], path in files, step.change == "seldom", at)
         seen[key] += 1
         files.add(path)
     kept = sorted(sorted(rank, key=rank.__getitem__)[:most])

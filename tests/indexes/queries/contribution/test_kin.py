@@ -72,14 +72,14 @@ def test_loops_for_the_cpu_call_the_functions_of_vectors_once_of_each_file() -> 
 def test_loops_for_the_cpu_lead_to_the_functions_on_vectors_that_they_call() -> None:
     loop = Location("aten/src/ATen/native/cpu/Loops.cpp", 3)
     places = {1: loop, 2: Location("aten/src/ATen/cpu/vec/functional.h", 7)}
-    places[3] = Location("aten/src/ATen/cpu/vec/vec_a.h", 7)
+    places[3] = Location("aten/src/ATen/cpu/vec/vec256/vec256_float.h", 7)
     known = {
         at: SimpleNamespace(
             id=at, definition=SimpleNamespace(qualified="f", location=where, kind="function")
         )
         for at, where in places.items()
     }
-    edges = [SimpleNamespace(target=2, candidates=1), SimpleNamespace(target=3, candidates=2)]
+    edges = [SimpleNamespace(target=2), SimpleNamespace(target=3)]
     facts = SimpleNamespace(
         definitions_at=lambda path, line: [known[1]], edges=lambda at: edges, by_id=known.get
     )

@@ -206,6 +206,9 @@ def test_places_that_are_too_many_are_left_out_of_files_that_have_others(
     kept = first_of_files([*steps, *steps], len(steps))
     assert {step.location.path for step in kept} == {step.location.path for step in steps}
     assert kept[0] == steps[0]
+    seldom = Step("docs", "", Location("a", 1), "", "seldom")
+    often = Step("kernel", "", Location("b", 1), "")
+    assert first_of_files([seldom, often], 1) == [often]
 
 
 def test_of_many_files_those_for_other_tensors_are_folded_first() -> None:
