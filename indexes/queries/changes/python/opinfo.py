@@ -56,7 +56,7 @@ def inputs(tree: Tree, change: Change, noun: str) -> Iterator[ChangeStep]:
     """What tests an operator without an OpInfo: a draft of one, or those of operators that need a
     private one."""
     op = change.op or ""
-    if op in tree.public_set:
+    if _is_public(tree, op):
         yield from (step for step in opinfo(tree, change).steps if step.touches)
         return
     for other in needing(tree, op):
@@ -66,7 +66,12 @@ def inputs(tree: Tree, change: Change, noun: str) -> Iterator[ChangeStep]:
 
 def tests_of_new(tree: Tree, change: Change) -> tuple[TestRun, ...]:
     """The tests that an OpInfo has an operator run; none of a private one."""
-    return opinfo(tree, change).tests if change.op in tree.public_set else ()
+    return opinfo(tree, change).tests if _is_public(tree, change.op or "") else ()
+
+
+def _is_public(tree: Tree, op: str) -> bool:
+    """Whether it has an OpInfo of its own: factories, which take no tensor to override, too."""
+    return op in tree.public_set or bool(tree.documentation(op))
 
 
 def python_ref(tree: Tree, change: Change, near: Sequence[Near]) -> Iterator[ChangeStep]:

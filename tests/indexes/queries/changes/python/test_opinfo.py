@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import cast
+
 from indexes.queries.changes.planning import Changes
+from indexes.queries.changes.python.opinfo import _is_public
+from indexes.queries.gaps.tree import Tree
 
 
 def test_an_entry_is_drafted(changes: Changes) -> None:
@@ -37,3 +42,12 @@ def test_what_a_ref_without_an_opinfo_is_tested_by_is_what_its_opinfo_will_run(
 ) -> None:
     expected = {run.command for run in changes.of_op("everywhere", "opinfo").tests}
     assert expected <= {run.command for run in changes.of_op("everywhere", "ref").tests}
+
+
+def test_a_factory_that_cannot_be_overridden_has_an_opinfo_if_it_is_documented() -> None:
+    documented = {"arange": ["its docstring"]}
+    tree = SimpleNamespace(
+        public_set=frozenset(("add",)), documentation=lambda op: documented.get(op, [])
+    )
+    known = [op for op in ("add", "arange", "_made") if _is_public(cast(Tree, tree), op)]
+    assert known == ["add", "arange"]
