@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from textwrap import dedent
 
@@ -90,6 +91,15 @@ def python_ref(tree: Tree, change: Change, near: Sequence[Near]) -> Iterator[Cha
         why = "the tests of refs run for what python_ref_db lists"
         code = inserted(tree, where, lines) if lines else ()
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
+    elif others := list(filter(_is_of_ref, tree.index.facts.python.of_kinds("opinfo"))):
+        path, _ = Counter(path for path, _ in others).most_common(1)[0]
+        last = max((place_of(one) for one in others if one[0] == path), key=_line)
+        what = f"Add the entry of {change.name} to those of refs: none of the models has one."
+        yield ChangeStep("add", Location(path, last.end_line), what, like=last)
+
+
+def _line(place: Location) -> int:
+    return place.line
 
 
 def _is_of_ref(found: Found) -> bool:

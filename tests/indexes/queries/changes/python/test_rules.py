@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from indexes.queries.changes.model import ChangeStep, Plan
+from indexes.linking.python.paths import place_of
+from indexes.queries.changes.model import Change, ChangeStep, Plan
 from indexes.queries.changes.planning import Changes
+from indexes.queries.changes.python.opinfo import python_ref
 from indexes.queries.contribution.plan import Contributions
 from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.model import GapFilter
@@ -142,6 +144,14 @@ def test_a_ref_has_its_prim_and_the_entry_of_its_tests(with_prims: Index) -> Non
     assert '+        torch_opinfo_variant_name="large",' in entry.code
     (own,) = [one for one in Contributions(with_prims).of(near).steps if "_prims." in one.symbol]
     assert own.location == prim.like
+
+
+def test_the_entry_of_a_ref_stands_with_others_where_no_model_has_one(with_prims: Index) -> None:
+    tree = Changes(with_prims).tree
+    (step,) = python_ref(tree, Change("ref", "sigmoid", "", op="sigmoid"), ())
+    entries = [place_of(one) for name in ("abs", "sin", "ceil") for one in tree.opinfos(name)]
+    assert step.like == max(entries)
+    assert step.location.line == max(entries).end_line
 
 
 def test_a_ref_has_the_modules_that_its_neighbours_call(with_prims: Index) -> None:
