@@ -233,6 +233,7 @@ class RulePlan:
             for table in islice(tables_of(self._tree.corpus, self._place(near).path), _FILES):
                 what = f"See whether {self._name} belongs here too: it {table.rule}."
                 yield ChangeStep("read", table.location, what)
+        if self._rule.kind == REF.kind:
             yield from python_ref(self._tree, self._change, self._near)
 
     def _prim(self, near: Near, theirs: SiblingPlace, last: str) -> Iterator[ChangeStep]:

@@ -12,6 +12,7 @@ from indexes.linking.python.paths import place_of
 from indexes.queries.changes.model import Change, ChangeStep, Plan
 from indexes.queries.changes.planning import Changes
 from indexes.queries.changes.python.opinfo import python_ref
+from indexes.queries.changes.python.rules import RulePlan
 from indexes.queries.contribution.plan import Contributions
 from indexes.queries.gaps.find import find_gaps
 from indexes.queries.gaps.model import GapFilter
@@ -144,6 +145,14 @@ def test_a_ref_has_its_prim_and_the_entry_of_its_tests(with_prims: Index) -> Non
     assert '+        torch_opinfo_variant_name="large",' in entry.code
     (own,) = [one for one in Contributions(with_prims).of(near).steps if "_prims." in one.symbol]
     assert own.location == prim.like
+
+
+def test_a_ref_whose_models_are_made_of_others_has_the_entry_of_its_tests(
+    with_prims: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(RulePlan, "_is_made_of_another", lambda self, near: True)
+    plan = Changes(with_prims).of_op("sigmoid", "ref")
+    assert _steps(plan, "torch/testing/_internal/common_methods_invocations.py")
 
 
 def test_the_entry_of_a_ref_stands_with_others_where_no_model_has_one(with_prims: Index) -> None:
