@@ -14,7 +14,7 @@ import pytest
 
 from indexes.queries.index import Index
 from indexes.source.torch_install import installed_torch
-from tests.indexing import nearby, opened, shared_cache
+from tests.indexing import kept_folder, nearby, opened, shared_cache
 from tests.tree_marks import TREE
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -70,8 +70,7 @@ def wheel_cache(
     torch_root: Path, tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
 ) -> str:
     """A cache folder with an index of the installed torch, shared by the test processes."""
-    assert pytestconfig.cache is not None
-    kept = pytestconfig.cache.mkdir("indexes")
+    kept = kept_folder("indexes", pytestconfig, tmp_path_factory)
     return str(shared_cache(torch_root, tmp_path_factory, kept))
 
 

@@ -97,6 +97,14 @@ def shared_cache(root: Path, factory: pytest.TempPathFactory, kept: Path | None 
     return cache
 
 
+def kept_folder(name: str, config: pytest.Config, factory: pytest.TempPathFactory) -> Path:
+    """A folder whose contents the next run finds again, where pytest keeps any."""
+    cache = getattr(config, "cache", None)
+    with contextlib.suppress(OSError):  # read-only
+        return cache.mkdir(name) if cache else factory.mktemp(name)
+    return factory.mktemp(name)
+
+
 def _build_from(kept: Path, root: Path, cache: Path) -> None:
     """Builds an index from the one of the last run, and keeps it for the next."""
     index = _index(root, cache)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.indexing import shared_cache
+from tests.indexing import kept_folder, shared_cache
 from tests.navigator.trace.programs import RECORDER
 from tests.tree_marks import TREE
 
@@ -22,12 +22,11 @@ def small_tree(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, ...]:
 
 
 @pytest.fixture(scope="session")
-def library(pytestconfig: pytest.Config) -> str:
+def library(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The compiled recorder, built once for its source, torch and Python."""
     if shutil.which("g++") is None and shutil.which("clang++") is None:
         pytest.skip("no C++ compiler")
-    assert pytestconfig.cache is not None
-    folder = str(pytestconfig.cache.mkdir("native"))
+    folder = str(kept_folder("native", pytestconfig, tmp_path_factory))
     command = [sys.executable, str(RECORDER.with_name("build.py")), folder]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
