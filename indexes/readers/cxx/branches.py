@@ -116,20 +116,24 @@ def answers(
 
 
 def _pieces(one: Arm, builds: Sequence[Arm]) -> Iterator[Arm]:
-    """Splits an arm at ``#if``; nothing is known behind an ``#if`` with an ``#else``."""
-    around = [part for part in builds if part.start <= one.offset < part.end < one.end]
+    """Splits an arm where an ``#if`` ends that it begins in; nothing is known of a condition behind
+    an ``#if`` with an ``#else``."""
+    around = [part for part in builds if part.start <= one.start and part.end < one.end]
     for part in sorted(around, key=lambda part: part.end):
+        is_inside = part.start <= one.offset < part.end
         if part.end > one.start:
             yield one._replace(end=part.end)
-        if any(part.end == other.start or part.start == other.end for other in builds):
+        if is_inside and any(part.end == o.start or part.start == o.end for o in builds):
             return
-        one = _of_build(one, part.text)._replace(start=max(one.start, part.end))
+        one = _of_build(one, part.text) if is_inside else one
+        one = one._replace(start=max(one.start, part.end))
     yield one
 
 
 def _of_build(one: Arm, build: str) -> Arm:
-    """What follows a branch that leaves the function, which only some builds have."""
-    if one.arm != "otherwise":
+    """What follows a branch that leaves the function, or is its ``else``, where only some builds
+    have the branch."""
+    if one.arm not in ("else", "otherwise"):
         return one
     build = f"({build})" if "||" in build else build
     head, opened, rest = one.text.partition("(")
@@ -147,6 +151,9 @@ class _Arms:
         self.end = end
         self.brackets = brackets
         self._ends: dict[int, int] = {}
+        self._left: dict[int, list[tuple[str, int]]] = {}
+        """By where a block ends, the conditions on which it leaves the function before, each with
+        its offset."""
 
     def read(self) -> Iterator[Arm]:
         for word, pattern, read in (("if", _IF, self._if), ("switch", _SWITCH, self._switch)):
@@ -163,16 +170,20 @@ class _Arms:
             at = self.text.find("?", at + 1, self.end)
 
     def _if(self, at: int, closed: int, condition: str) -> Iterator[Arm]:
-        end = self._statement_end(closed + 1)
+        last = end = self._statement_end(closed + 1)
         yield Arm(closed + 1, end, condition, "then", at)
+        left = [(_and(condition, one), place) for one, place in self._left.pop(end - 1, ())]
         if otherwise := _ELSE.match(self.text, end, self.end):
             begin = otherwise.end()
             last = self._statement_end(begin)
             yield Arm(begin, last, condition, "else", at)
             if not self._is_else(at) and self._both_leave(closed + 1):
-                yield Arm(last, self.brackets.block_end(at), _NEVER, "otherwise", at)
+                left = [(_NEVER, at)]
         elif self._leaves(closed + 1, end):
-            yield Arm(end, self.brackets.block_end(at), condition, "otherwise", at)
+            left = [(condition, at)]
+        stop = self.brackets.block_end(at)
+        self._left.setdefault(stop, []).extend((t, a) for t, a in left if _is_whole(t))
+        yield from (Arm(last, stop, text, "otherwise", place) for text, place in left if text)
 
     def _switch(self, at: int, closed: int, head: str) -> Iterator[Arm]:
         opened = self.text.find("{", closed, self.end)
@@ -301,6 +312,16 @@ def _ends_block(text: str, at: int) -> bool:
 
 def _is_name(char: str) -> bool:
     return char.isalnum() or char == "_"
+
+
+def _and(outer: str, inner: str) -> str:
+    """One ``if`` inside another, ``if (x) && (y)``; empty if that is too long."""
+    text = " && ".join(one[one.find("(") :] for one in (outer, inner))
+    return f"if {text}" if _is_whole(outer) and len(text) < _LONGEST else ""
+
+
+def _is_whole(condition: str) -> bool:
+    return condition.endswith(")")
 
 
 def _short(text: str, longest: int = _LONGEST) -> str:

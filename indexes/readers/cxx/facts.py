@@ -245,7 +245,8 @@ class _Assembler:
         before = plain[found.head : found.start]
         behind = plain[max(found.start, plain.rfind(")", found.start, found.body)) : found.body]
         is_virtual = "virtual" in before.split() or "override" in behind.split()
-        return result_mark(before), int(is_virtual)
+        trailing = behind.partition("->")[2]
+        return result_mark(trailing or before), int(is_virtual)
 
     def _directives(self, found: Found) -> None:
         """``using namespace mps;`` and ``namespace native_mps = at::native::mps;`` in a body,

@@ -6,7 +6,7 @@ Function bodies are spans here; ``bodies`` reads them. It never fails: unreadabl
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from re import Match
 
@@ -103,8 +103,8 @@ _Open = tuple[str, str, Found | None]
 """An open scope: its path, the class name if it is one, and its definition."""
 
 
-_State = tuple[tuple[_Open, ...], int, "Found | None", bool]
-"""The scanner's state at an ``#if``: open scopes, depth in a body, function, statement."""
+_State = tuple[tuple[_Open, ...], int, "tuple[Found, ...]", bool]
+"""The scanner's state at an ``#if``: open scopes, depth in a body, functions, statement."""
 
 
 class _Scanner:
@@ -113,7 +113,8 @@ class _Scanner:
         self.text = _with_namespaces(lexed.clean)
         self.stack: tuple[_Open, ...] = ()
         self.depth = 0
-        self.function: Found | None = None
+        self.functions: tuple[Found, ...] = ()
+        """Those with the body that is open: several, if builds differ in its head."""
         self.keeps_statement = False
         self.boundary = 0
         self.saved: list[tuple[_State, bool]] = []
@@ -162,7 +163,7 @@ class _Scanner:
 
     def _conditional(self, kind: int, at: int) -> None:
         if kind == IF:
-            state = (self.stack, self.depth, self.function, self.keeps_statement)
+            state = (self.stack, self.depth, self.functions, self.keeps_statement)
             self.saved.append((state, False))
         elif kind == ELSE and self.saved:
             state, _ = self.saved[-1]
@@ -171,7 +172,7 @@ class _Scanner:
                 if not self.depth:
                     self._statements(at)
                 self.boundary = at + 1
-            self.stack, self.depth, self.function, self.keeps_statement = state
+            self.stack, self.depth, self.functions, self.keeps_statement = state
         elif kind == ENDIF and self.saved:
             self._leave_condition(*self.saved.pop())
 
@@ -190,7 +191,23 @@ class _Scanner:
 
     def _open(self, at: int) -> None:
         start = self._statements(at)
-        self._enter(any_head(self.text, start, at, self._class()), at, start)
+        self.functions = ()
+        for head in self._heads(start, at):
+            self._enter(head, at, start)
+
+    def _heads(self, start: int, at: int) -> list[Head]:
+        """The head before a brace; one for each build, if a branch of an ``#if`` alone is none:
+        ``#if A / void f( / #else / void g( / #endif / int x) {``."""
+        head, lexed = any_head(self.text, start, at, self._class()), self.scan.lexed
+        last = bisect_left(lexed.guard_offsets, at)
+        begun, turned, ended = [0, 0, 0, *lexed.guard_offsets[:last]][-3:]
+        is_branched = [*lexed.guard_kinds[:last]][-3:] == [IF, ELSE, ENDIF]
+        if head.kind != "opaque" or turned < start or not is_branched:
+            return [head]
+        pairs = ((turned, ended), (max(begun, start), turned))
+        left = [self.text[:a] + " " * (b - a) + self.text[b:at] for a, b in pairs]
+        heads = [any_head(one, start, at, self._class()) for one in left]
+        return heads if all(one.kind == "function" for one in heads) else [head]
 
     def _class(self) -> str:
         return self.stack[-1][1] if self.stack else ""
@@ -202,20 +219,20 @@ class _Scanner:
                 return
             self.scan.lexed.too_deep = self.scan.lexed.too_deep or at
         self.depth = 1
-        self.function = None
         self.keeps_statement = head.kind == "opaque"
         if self.keeps_statement:
             self.boundary = start
         elif head.kind in ("function", "macro"):
-            self.function = self._found(head, at, skip_prefixes(self.text, start, at))
+            found = self._found(head, at, skip_prefixes(self.text, start, at))
             taken = self._template(head.name_at)
             if taken is not None:
-                self.function.base = TEMPLATE
+                found.base = TEMPLATE
             of_class = self.stack[-1][2] if self.stack else None
             outer = of_class.bound if of_class else ""
             told = (taken or "", outer, self._needed(head.name_at))
-            self.function.bound = ";".join(told).rstrip(";")
-            self.scan.found.append(self.function)
+            found.bound = ";".join(told).rstrip(";")
+            self.functions += (found,)
+            self.scan.found.append(found)
 
     def _template(self, name_at: int) -> str | None:
         """The value parameters of the ``template <...>`` before a name; None without one."""
@@ -248,18 +265,19 @@ class _Scanner:
             found.bound = self._template(head.name_at) or ""
             self.scan.found.append(found)
         if head.kind == "enum":
-            self.depth, self.function, self.keeps_statement = 1, found, False
+            self.depth, self.keeps_statement = 1, False
+            self.functions = (found,) if found else ()
             return
         scope = _join(_join(self._scope(), head.qualifier), head.name)
         self.stack = (*self.stack, (scope, head.name if head.kind == "class" else "", found))
         self.boundary = at + 1
 
     def _end_body(self, at: int) -> None:
-        if self.function:
-            self.function.end = at
+        for one in self.functions:
+            one.end = at
         if not self.keeps_statement:
             self.boundary = at + 1
-        self.function = None
+        self.functions = ()
 
     def _close(self, at: int) -> None:
         self._statements(at)

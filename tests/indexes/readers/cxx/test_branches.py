@@ -77,7 +77,18 @@ def test_nothing_reaches_what_follows_arms_that_all_leave(body: str, reached: bo
 
 
 @pytest.mark.parametrize(
-    "stays", ["a();", "x = {1, 2};", "if (y) { return; }", "f([] { return 1; });"]
+    ("leaves", "text"),
+    [
+        ("if (x) { if (y) { return; } a(); }", "if (x) && (y)"),
+        ("if (x) { if (y) { if (z) return; } } else { a(); }", "if (x) && (y) && (z)"),
+    ],
+)
+def test_a_branch_that_leaves_within_another_is_told_behind_both(leaves: str, text: str) -> None:
+    assert around(f"{leaves}\nc();", "c") == [("otherwise", text, 2)]
+
+
+@pytest.mark.parametrize(
+    "stays", ["a();", "x = {1, 2};", "for (;;) { if (y) return; }", "f([] { return 1; });"]
 )
 def test_what_follows_a_branch_that_goes_on_has_no_condition(stays: str) -> None:
     assert around(f"if (x) {{ {stays} }}\nc();", "c") == []
@@ -130,6 +141,11 @@ def test_a_condition_that_some_builds_have_is_told() -> None:
     assert around(body, "b") == [("otherwise", "(A || B)", 3)]
 
 
+def test_an_else_behind_a_build_s_own_condition_is_that_of_the_one_before_too() -> None:
+    body = "if (x) { a(); }\n#ifdef A\nelse if (y) { b(); }\n#endif\nelse { c(); }"
+    assert around(body, "c") == [("else", "if (x)", 2), ("else", "if (defined(A) && (y))", 4)]
+
+
 def test_comments_strings_and_bodies_of_lambdas_do_not_confuse() -> None:
     body = '// if (z) {\nlog("if (q) {");\nif (x) { each([&](int i) { a(i); }); }'
     assert [text for _, text, _ in around(body, "a")] == ["if (x)"]
@@ -175,6 +191,9 @@ def test_what_a_function_answers_is_kept_with_its_conditions() -> None:
     assert answers("bool can_run(const Tensor& t, int n)", body) == [
         ("false", "", "#if defined(A)"),
         ("t.is({n, 2}) && ( #ifndef A a(t) #endif )", "", ""),
+    ]
+    assert answers("auto can_run(const Tensor& t) const -> bool", "return a(t);") == [
+        ("a(t)", "", "")
     ]
     body = 'if (s == "plain") { return Way::Plain; }\nreturn at::Way::Wide;'
     assert answers("Way way_of(std::string_view s)", body) == [

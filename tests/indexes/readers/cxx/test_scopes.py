@@ -176,6 +176,31 @@ void g() { }
     ]
 
 
+def test_a_body_with_a_head_for_each_build_is_that_of_both_functions() -> None:
+    text = """
+namespace at {
+#if !NEW()
+void run(
+#else
+template <typename T>
+void run_old(
+#endif
+    const Tensor& x) {
+  work(x);
+}
+void last() { }
+}
+"""
+    found = facts(text).definitions
+    assert [(d.name, d.line, d.end_line, d.guard) for d in found] == [
+        ("run", 4, 11, "!NEW()"),
+        ("run_old", 7, 11, "NEW()"),
+        ("last", 12, 12, ""),
+    ]
+    assert [[call.name for call in d.calls] for d in found[:2]] == [["work"], ["work"]]
+    assert {" ".join(d.parameters.split()) for d in found[:2]} == {"const Tensor& x"}
+
+
 def test_objective_c_before_the_namespace_does_not_swallow_it() -> None:
     text = """
 #if X
