@@ -27,6 +27,8 @@ _MARKS = {
     "vector<Tensor>": "L",
     "List<Tensor>": "L",
     "Scalar": "S",
+    "ArrayRef<Scalar>": "A",
+    "vector<Scalar>": "A",
     "int64_t": "i",
     "int32_t": "i",
     "uint64_t": "i",
@@ -56,7 +58,7 @@ _ANY = "?t"
 _OWN_TYPE = regex(r"(?:[A-Z]\d?|\w*scalar_t|opmath_t)$")
 _NO_NAME = regex(r"\W+")
 _NUMBERS = frozenset("idb")
-_WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?"}
+_WIDENING = {"T": "LO", "i": "SI", "d": "S", "b": "S", "D": "O", "I": "?", "S": "A"}
 """Implicit conversions: the marks of the parameters that a value of a mark converts to."""
 
 
@@ -178,7 +180,7 @@ def fit(mark: str, parameter: str, returned: Returned) -> int:
     if mark == UNKNOWN or wanted == "?" or parameter == PACK:
         return 1
     if mark == "N":
-        return 2 if optional or wanted in "TOIL" else -1
+        return 2 if optional or wanted in "TOILA" else -1
     if mark == wanted:
         return 2
     if mark in _NUMBERS and wanted in _NUMBERS:
@@ -321,7 +323,7 @@ def _schema_mark(argument: Argument) -> str:
     plain = type_.removesuffix("?").partition("(")[0]
     if plain.endswith("]"):
         elem = plain.partition("[")[0].removesuffix("?")
-        mark = {"Tensor": "L", "int": "I", "SymInt": "I"}.get(elem, _OTHER)
+        mark = {"Tensor": "L", "int": "I", "SymInt": "I", "Scalar": "A"}.get(elem, _OTHER)
     else:
         names = {"int": "i", "SymInt": "i", "float": "d", "str": "s"}
         mark = names.get(plain) or _MARKS.get(plain, _OTHER)

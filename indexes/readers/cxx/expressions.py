@@ -38,6 +38,8 @@ _IN_HEAD = rf"\s*\(\s*{_DECLARATION}(?:([A-Za-z_]\w*)\s*(?=([:=]))|\[([\w\s,]+)\
 _FOR = regex(rf"for{_IN_HEAD}", ASCII)
 _IF = regex(rf"if{_IN_HEAD}", ASCII)
 _LAMBDA = regex(r"\]\s*\(")
+_OF_ITSELF = regex(r"[;{})]\s*([A-Za-z_]\w*)\s*=\s*\1\.(\w+)\s*\(", ASCII)
+"""``x = x.narrow(0, 1, 2);``."""
 _MORE = regex(r",\s*[&*]*\s*([A-Za-z_]\w*)\s*(?=[=,;({\[])", ASCII)
 _NO_TYPE = frozenset(
     "return else throw case goto new delete using typedef namespace do co_return co_yield if for"
@@ -91,9 +93,13 @@ class Expressions:
         found += _FOR.finditer(text, self._start, self._end)
         found += _IF.finditer(text, self._start, self._end)
         found += _LAMBDA.finditer(text, self._start, self._end)
+        found += _OF_ITSELF.finditer(text, self._start, self._end)
         for match in sorted(found, key=Match.start):
             if not match.re.groups:
                 self._lambda(match.start(), match.end() - 1)
+            elif match.re.groups == 2:
+                if self.declared(match[1], match.start()) == "T":
+                    self._add([(match[1], f".{match[2]}")], match.end(), self._end)
             else:
                 self._local(match)
 

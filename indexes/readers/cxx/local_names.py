@@ -3,6 +3,7 @@ and names that it passes to the functions it calls."""
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, partial
@@ -36,6 +37,10 @@ _VALUE = regex(
     ASCII,
 )
 _NOTHING = regex(r"(?:(?:\w+::)*nullopt|\{\s*\}|(?:at::)?Tensor(?:\(\)|\{\}))$", ASCII)
+_DECLARED = regex(r"[;{}]\s*(?:\w+::)*Tensor\s+(?=(\w+(?:\s*,\s*\w+)*))\1\s*;", ASCII)
+"""Tensors that are declared without a value: ``Tensor a, b;``."""
+_TESTED = regex(r"[?!]|&&|\|\||[<=>]=")
+_LONGEST_TEST = 160
 _EMPTY = regex(r"(?:\w+::)*\w+ArrayRef(?:\{\}|\(\))$", ASCII)
 NOTHING = "nullopt"
 _WRAPPED = regex(
@@ -238,6 +243,17 @@ class LocalValues:
         parts = [*map(_condition_of, around), self._text_to_semicolon(later[0])]
         return " && ".join(f"({one})" for one in parts) if all(parts) else ""
 
+    @cached_property
+    def _without_value(self) -> dict[str, int]:
+        """The names of tensors that are declared without a value, each with the place behind."""
+        found = _DECLARED.finditer(self._plain, self._start, self._end)
+        return {name.strip(): one.end() for one in found for name in one[1].split(",")}
+
+    def is_nothing(self, name: str, at: int) -> bool:
+        """Whether a name is of a tensor without a value, first used at an offset."""
+        declared = self._without_value.get(name, at)
+        return declared < at and not re.search(rf"\b{name}\b", self._plain[declared:at])
+
     def _initial(self, name: str, at: int) -> str:
         """The initializer of a declaration; empty if there is none or it is not understood."""
         before = self._plain[max(self._start, at - 160) : at - 1].rstrip().removesuffix(name)
@@ -319,6 +335,11 @@ def _value(text: str, names: LocalValues, at: int) -> str:
         text = wrapped[1]
     if text.isidentifier() and (local := names.of(text, at)) is not None:
         text = local
+        if _TESTED.search(text):
+            test = names.spelled_out(text, at) or text
+            return test if len(test) < _LONGEST_TEST and GIVEN_SEPARATOR not in test else ""
+    elif text.isidentifier() and names.is_nothing(text, at):
+        return NOTHING
     elif text[:1] != "*" and any(names.of(word, at) is not None for word in _NAME.findall(text)):
         return ""  # but ``*bias`` is what ``bias`` holds
     if _NOTHING.match(text):

@@ -1,8 +1,8 @@
 """Marks: short codes for the types of arguments, receivers and names.
 
 ``T`` tensor, ``L`` list of tensors, ``S`` Scalar, ``i`` integer, ``d`` floating point, ``b`` bool,
-``I`` list of integers, ``s`` string, ``O`` TensorOptions, ``D`` dtype, ``N`` nothing (``nullopt``,
-``{}``), ``G`` Generator, ``?`` unknown. ``.name`` is the result of the function or method ``name``,
+``I`` list of integers, ``A`` list of Scalars, ``s`` string, ``O`` TensorOptions, ``D`` dtype, ``N``
+nothing (``nullopt``, ``{}``), ``G`` Generator, ``?`` unknown. ``.name`` is the result of ``name``,
 ``.name#1`` its second part, ``.name.other`` the result of the method ``other`` on it,
 ``.Type::name`` the result of a class's method, ``.name[]`` an element of it. Any other type is its
 own mark: ``TensorIterator``.
@@ -46,11 +46,11 @@ _HOLDS_MANY = frozenset(
     "vector ArrayRef SmallVector array List IListRef OptionalArrayRef initializer_list".split()
 )
 _POINTS = frozenset(("unique_ptr", "shared_ptr", "intrusive_ptr", "weak_ptr"))
-LISTS = {"T": "L", "i": "I", "L": UNKNOWN}
+LISTS = {"T": "L", "i": "I", "S": "A", "L": UNKNOWN}
 """The mark of a list of each mark."""
 ELEMENT = "[]"
 """The suffix for an element of a function's result: ``.unbind[]``."""
-ELEMENTS = {"L": "T", "I": "i", "T": "T", "s": "i"}
+ELEMENTS = {"L": "T", "I": "i", "A": "S", "T": "T", "s": "i"}
 """The mark of ``x[i]``; for a tensor it is a tensor."""
 
 _ADORNED = regex(
@@ -181,7 +181,7 @@ def one_letter(mark: str) -> str:
     return mark if len(mark) == 1 or mark.startswith(".") else UNKNOWN
 
 
-_VALUES = frozenset("idbIsDLNOGS")
+_VALUES = frozenset("idbIAsDLNOGS")
 """Marks of types whose methods lead nowhere."""
 _ACCESSORS = frozenset(
     "sizes strides sym_sizes sym_strides dim ndimension scalar_type dtype options device layout"

@@ -94,7 +94,7 @@ class PassedNames:
     ) -> None:
         qualifier, _, name = path.rpartition("::")
         pointed = bool(before)
-        if not (pointed or qualifier or name in self._here or name.endswith("_stub")):
+        if not (pointed or qualifier or template or name in self._here or name.endswith("_stub")):
             return
         if not qualifier and self._expressions.declared(name, at) is not None:
             return

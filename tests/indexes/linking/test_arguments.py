@@ -7,6 +7,7 @@ import pytest
 from indexes.linking.arguments import chosen, fitting, operator_base
 from indexes.linking.facts import Call, Known, by_hand
 from indexes.model.vocabulary import Definition, Location
+from indexes.readers.cxx.marks import type_mark
 from indexes.readers.yaml.native_functions import read_native_functions
 
 YAML = b"""
@@ -51,6 +52,13 @@ def test_a_pointer_of_unknown_type_decides_and_not_a_number_in_writing() -> None
     assert meant("i i ?", floats, integers, given="n,alpha") == [2]
     same = function(3, "int64_t n, float alpha, const int64_t* x")
     assert meant("i i ?", same, integers, given="n,1") == [2]
+
+
+def test_a_list_of_scalars_is_no_single_one() -> None:
+    one = function(1, "TensorList x, const Scalar& scalar")
+    many = function(2, "TensorList x, at::ArrayRef<Scalar> scalars")
+    assert [meant(given, one, many) for given in ("L S", "L A")] == [[1], [2]]
+    assert type_mark("std::vector<c10::Scalar>") == "A"
 
 
 def test_more_arguments_than_parameters_mean_something_else() -> None:

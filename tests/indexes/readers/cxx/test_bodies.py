@@ -81,6 +81,7 @@ FUNCTIONS = "static void fill(int x) { }\nDEFINE_DISPATCH(sum_stub);\nDEFINE_DIS
         ("return fill;", []),
         ("return flag > dim;", []),
         ("auto f = flag ? fill : &other<int>;", ["fill", "other<int>"]),
+        ("auto f = flag ? wide<int> : narrow<int>;", ["wide<int>", "narrow<int>"]),
         ("std::thread t(&at::native::worker, this);", ["at::native::worker"]),
         ("std::bind(fill, dim);", ["fill"]),
         ("CHECK_ALL(fill, x);", ["fill"]),

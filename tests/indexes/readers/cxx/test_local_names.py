@@ -45,8 +45,14 @@ def test_literals_and_names_that_a_call_is_given(arguments: str, values: str) ->
         ("bool upper = flag;\n  upper = !upper;", ""),  # set again
         ("int64_t upper = 0;\n  upper++;", ""),
         ("int upper = 0;\n  count(t, &upper);", ""),  # set by what it is given to
+        ("Tensor lower, upper;", "nullopt"),
+        ("Tensor upper;\n  fill(upper);", "upper"),  # set by what it was given to before
+        (
+            "bool one = t.one();\n  bool upper = dim.has_value() ? *dim : !one;",
+            "dim.has_value() ? *dim : !(t.one())",
+        ),
         ("int upper = 0;\n  const auto &lower = t && upper;", "0"),
-        ("bool upper = t.dim() == 2;", ""),
+        ("bool upper = t.dim() == 2;", "t.dim() == 2"),
         ("bool upper = flag, lower = false;", ""),
         ("upper = true;", ""),  # no declaration: of somewhere else
     ],
