@@ -98,7 +98,8 @@ class Expressions:
             if not match.re.groups:
                 self._lambda(match.start(), match.end() - 1)
             elif match.re.groups == 2:
-                if self.declared(match[1], match.start()) == "T":
+                mark = self.declared(match[1], match.start()) or ""
+                if mark == "T" or mark[:1] == ".":
                     self._add([(match[1], f".{match[2]}")], match.end(), self._end)
             else:
                 self._local(match)
