@@ -75,6 +75,8 @@ class GraphFacts(Facts, Protocol):
 
 
 CLONE, COPY = "clone", "copy_"
+UFUNC_LOOP = "gpu_kernel"
+"""What torchgen's CUDA kernels around inner functions call (torchgen/dest/ufunc.py)."""
 NodeKind = Literal["definition", "operator", "stub"]
 
 
@@ -112,8 +114,26 @@ class Graph:
         elif node.kind == "stub":
             yield from self._below_stub(node, node.what)
         else:
-            for row in self.facts.kernels(node.what):
+            for row in (*self.facts.kernels(node.what), *self.made_rows(node.what)):
                 yield from self.row_steps(node, row)
+
+    def made_rows(self, name: str) -> Iterator[KernelRow]:
+        """The kernels that torchgen makes of structured out kernels that are registered for devices
+        without being in the YAML: they call those on new outputs."""
+        native = self.facts.native(name)
+        out = native.structured_delegate if native else None
+        own = {row.key for row in self.facts.kernels(name)} if out else ()
+        rule = f"structured_delegate: torchgen calls {out} on new outputs"
+        for key in dict.fromkeys(row.key for row in self.facts.kernels(out)) if out else ():
+            if device_of_key(key) and key not in own:
+                yield KernelRow(name, key, "", "composite", (), "by rule", rule, calls=str(out))
+
+    def delegating(self, out: str) -> Iterator[KernelRow]:
+        """The made kernels that call a structured out kernel."""
+        base = out.partition(".")[0]
+        for one in (*self.facts.overloads(base), *self.facts.overloads(f"{base}_")):
+            if one.structured_delegate == out:
+                yield from self.made_rows(one.full_name)
 
     def step(self, node: Node, edge: Edge) -> Step | None:
         """The step along an edge; None if it leads to no node or to another device."""
@@ -197,6 +217,10 @@ class Graph:
             yield from self._above_function(node, node.what)
         elif node.kind == "operator":
             yield from self._above_operator(node, node.what)
+            for row in self.delegating(node.what):
+                if device_of_key(row.key) == node.device:
+                    for before in (node.device, ""):
+                        yield Step(Node("operator", row.op, before), node, row)
 
     def _above_operator(self, node: Node, name: str) -> Iterator[Step]:
         for row in self.facts.kernels_calling(name):

@@ -99,6 +99,8 @@ class _Climb:
         for one in self.facts.library_kernels_of(node.what):
             if one.op and device_of_key(one.key) in ("", node.device):
                 yield one.op, library_side(one.key)
+                made = self.graph.delegating(one.op)
+                yield from ((row.op, "kernel") for row in made if row.key == one.key)
 
     def _keep(self, op: str, side: Side, steps: Iterator[Step], device: str) -> None:
         devices = self._devices.setdefault((op, side), [])

@@ -20,24 +20,24 @@ from indexes.model.vocabulary import Choice
 _OTHER_TENSORS = r"is_?sparse|Sparse|is_?quantized|qscheme|isQIntType|is_?nested|\bis_mkldnn"
 """Asks whether a tensor is of another layout or quantized: of other dispatch keys."""
 _NEVER = regex(
-    rf"{_OTHER_TENSORS}|[iI]s_?[cC]omplex|numel\(\)\s*(?:<=|==)\s*1\b|\bsize(?:\d*|\([^()]+\))\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b"
-    r"|is_?meta\b|is_(?:vulkan|metal|hpu|ipu|mtia|xla|lazy|maia|ort)\b"
-    r"|(?:numel\w*|elements|\bcount)(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
+    rf"{_OTHER_TENSORS}|[iI]s_?[cC]omplex|\bsize(?:\d*|\([^()]+\))\s*[!=]=\s*1\b|\bk?Complex(?:Half|Float|Double)\b"
+    r"|is_?meta\b|is_(?:metal|hpu|ipu|mtia|xla|lazy|maia|ort)\b"
+    r"|\bcount(?:\(\))?\s*[!=]=\s*0|is_empty|\bempty\(\)|_is_zerotensor|is_neg\b|is_conj\b"
     r"|requires_(?:grad|conj|neg)|_fw_grad|SubclassLike|has_names|[dD]eterministic|\bbenchmark|half_to_float"
-    r"|(?:is|has)_symbolic|BFloat16|\bbfloat16_t\b|\bhalf_t\b|\bHalf\b|kHalf|[rR]educed_?[fF]loat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
-    r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce|dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*[01]\b|isBatched|is_batchedtensor|ChannelsLast|channels_last"
+    r"|(?:is|has)_symbolic|[bB][fF]loat16|half_t\b|(?:\b|k)Half|[rR]educed_?[fF]loat|Float8|bf16|bf32|fp16|kBool|::Bool\b"
+    r"|isIntegralType|is_integral|kLong|kInt\b|kByte|\b(?!\w*reduce|dim_?\s*=)\w*dim\w*\s*==\s*[01]\b|isBatched|ChannelsLast|channels_last"
     r"|\bis_same_v<\w+,\s*(?:double|bool|u?int(?:\d+_t)?)>"
     r"|\bbatchCount\([^()]*\)\s*>=?\s*(?:1\b|2\b|std::max\b)"
-    r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|[xX]nnpack|XNNPACK|nnpack|NNPACK|[vV]ulkan|VULKAN"
+    r"|USE_ROCM|__HIP|[mM]iopen|MIOPEN|nnpack|NNPACK|[vV]ulkan|VULKAN"
     r"|\.stride\(1\)\s*==\s*\w+\.size\(0\)|\bsrc\s*[!=]=\s*dst\b|&\w+\s*[!=]=\s*&\w+|POCKETFFT|C10_MOBILE|C10_IOS|__APPLE__|_MSC_VER|_WIN32|__aarch64__|__ARM|__ANDROID__|FBCODE|AT_ROCM"
-    r"|\s>=?\s.*numeric_limits|\bCU\w+_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kVulkan|kleidi|KLEIDI|AVX512|Backend::Magma"
+    r"|\s>=?\s.*numeric_limits|\bCU\w+_VERSION\)?\s*<|\bcc\s*(?:<=?\s*[5-7]\d|<\s*80)\b|kMetal|kleidi|KLEIDI|AVX512|Backend::Magma"
 )
 _ALWAYS = regex(
-    r"defined\(\)|\bnumel\(\)$|(?:\bsize\(\w+\)|sizes(?:\(\))?\)*\[\w+\])\s*>\s*1\b|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:numel|elements|\bcount|seqlen\w*|size|dim|ndimension)(?:\(\))?\s*>\s*0\b|\b(?!dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|(?<!non)_contiguous(?:_or_\w+)?\b(?!(?:\(\))?\)*(?:\.|->))|isFloatingType"
-    r"|is_floating_point|kFloat\b|ScalarType::Float\b|kStrided|_correct$|\bord\s*>\s*0\b|\b(?:nnz|[MNn]|n_?values)\s*>\s*0\b|\bis_same_v<(?:\w+,\s*float|(?P<of>\w+),\s*(?:at::)?opmath_type<(?P=of)>)>"
+    r"defined\(\)|has_storage|\bnumel\(\)$|(?:\bsize\(\w+\)|sizes(?:\(\))?\)*\[\w+\])\s*>\s*1\b|\bp\s*(?:>\s*0|<\s*1)(?:\.0*)?$|\w*(?:\bcount|seqlen\w*|size)(?:\(\))?\s*>\s*0\b|\b(?!dim_?\s*=)\w*dim\w*(?:\(\))?\s*==\s*2\b|\bsame(?:_|[A-Z])|::Contiguous\b|has_value\(\)|is_contiguous|(?<!non)_contiguous(?:_or_\w+)?\b(?!(?:\(\))?\)*(?:\.|->))|isFloatingType"
+    r"|is_floating_point|(?:k|ScalarType::)Float\b|kStrided|_correct$|\bord\s*>\s*0\b|\b(?:nnz|[MNn]|n_?values)\s*>\s*0\b|\bis_same_v<(?:\w+,\s*float|(?P<of>\w+),\s*(?:at::)?opmath_type<(?P=of)>)>"
     r"|\bbatchCount\([^()]*\)\s*[!=]=\s*1\b|is_non_overlapping|canUse32Bit|use_?32"
     r"|AT_(?:MKL|MKLDNN|CUDNN|MAGMA|FBGEMM)\w*ENABLED|USE_(?:CUDA|CUDNN|CUSOLVER|MKL|MKLDNN|FBGEMM|LINALG)"
-    r"|AT_BUILD_WITH|(?:use|is)_blas|USE_(?:FLASH|MEM_EFF)|\bCU\w+_VERSION\)?\s*(?:>|$)|has_?magma|hasMAGMA"
+    r"|AT_BUILD_WITH|(?:use|is)_blas|USE_(?:FLASH|MEM_EFF)|\bCU\w+_VERSION\)?\s*(?:>|$)|hasMAGMA"
     r"|\b(?:dim_|wrapped_dim)\s*==\s*[\w.]*(?:dim|ndimension)\(\)\s*-\s*1|hasMKL|CPU_CAPABILITY_AVX2\b|\bvec_size\s*>\s*1\b"
     r"|__linux__|__x86_64__|__GNUC__\b|_OPENMP|or_newer|\b\w+\s%\s\w+\s==\s0\b|\bcan_?vec|(?<![mM]is)[aA]ligned|\s<=?\s.*numeric_limits"
 )
@@ -55,7 +55,7 @@ _DEVICES = {
     "PrivateUse1": regex(r"is_privateuseone|kPrivateUse1|::PrivateUse1\b"),
 }
 _SPECIAL = regex(
-    r"miopen|magma|xnnpack|nnpack|vulkan|rocm|rocshmem|hip\b|acl\b|qnnp|_v7\b", re.IGNORECASE
+    r"miopen|magma|xnnpack|nnpack|vulkan|rocm|rocshmem|hip\b|acl\b|qnnp", re.IGNORECASE
 )
 
 
@@ -86,10 +86,13 @@ def holds(condition: str, device: str, defaults: Defaults = (), given: bool = Tr
     for sign, dominant in (("||", True), ("&&", False)):
         if len(parts := _split(text, sign)) > 1:
             return _joined([holds(part, device, defaults, given) for part in parts], dominant)
+    if (tested := _IS_TRUE.match(text)) and close(text, 0) == tested.end(1) - 1:
+        return holds(tested[1], device, defaults, given)
     if text.startswith("!") and not text.startswith("!="):
         inner = holds(text[1:], device, defaults, given)
         return None if inner is None else not inner
     known = _by_value(text, device, defaults) if defaults else None
+    known = _by_size(text) if known is None else known
     if known is None and (given or "has_value" not in text):
         return _atom(text, device)
     return known
@@ -103,6 +106,7 @@ def is_of_other_builds(guard: str, path: str, device: str) -> bool:
 
 
 _LITERALS = {"true": True, "false": False}
+_IS_TRUE = regex(r"(\(.+)\)\s*==\s*(?:true|1)$")
 _TURNED = regex(r"^(\d+)\s*([!=]=)\s*([^&|]+)$")
 """A comparison with the number first: ``0 == iter.numel()``."""
 _ASKS_GIVEN = regex(r"_?(?:has_)?(\w+?)(?:\.(?:defined|has_value)\(\))?$")
@@ -110,7 +114,8 @@ _ASKS_GIVEN = regex(r"_?(?:has_)?(\w+?)(?:\.(?:defined|has_value)\(\))?$")
 _ASKS_EMPTY = regex(r"(\w+)\.empty\(\)$")
 _COMPARED = regex(r"(.+?)\s*([=!<>]=|(?<=\s)[<>](?=\s))\s*(.+)$")
 _LITERAL = regex(r"(?:(?:std::)?string_view\()?\"([^\"]*)\"\)?$|(-?\.?\d[\d.eE-]*)[fFlLuU]*$")
-_NAMED = regex(r"\*?((?:\w+::)*)(\w+)$")
+_NAMED = regex(r"\*?((?:\w+::)*)(?:[A-Za-z_]\w*(?:\.|->))?(\w+)$")
+"""A name, or a member that keeps an argument of its name: ``params.transposed``."""
 _CONVERTED = regex(r"\.(?:value|to\w*(?:<\w+>)?)\(\)$")
 """``alpha.toDouble()`` of a ``Scalar``, ``dim.value()`` of an optional."""
 _ABSOLUTE = regex(r"(?:std::)?abs\((.*)\)$")
@@ -126,10 +131,18 @@ _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
+_OF_SIZE = regex(r"[\w:.>()-]*(?:numel|elements)\w*(?:\(\))?$")
+_SIZES = (1_000, 1_000_000_000)
+_OF_RANK = regex(r"[\w:.>()-]*(?:\.|->)(?:dim|ndimension)\(\)$")
+"""Of a tensor: ``ndim()`` is a TensorIterator's, which joins dimensions. Another number than one is
+what checks refuse, mostly."""
+_RANKS = (2, 3, 4, 5)
 NONE = "None"
 """The value of an argument that is not given."""
 
 
+OR = " or "
+"""Between the values that a function may return."""
 CASTS = "casts"
 """The name under which is kept that an operator gives another dtype to what it copies."""
 _SAME_TYPE = regex(
@@ -160,7 +173,7 @@ def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
     found = _COMPARED.match(text)
     if not found or found[1].count("(") != found[1].count(")"):
         return None
-    values = [value_of(found[side], device, defaults) for side in (1, 3)]
+    values = [_single(value_of(found[side], device, defaults)) for side in (1, 3)]
     sides = [_number(one or "") for one in values]
     numbers = [isinstance(one, float) for one in sides]
     if None in values or (any(numbers) and any(_is_constant(found[n], given) for n in (1, 3))):
@@ -168,6 +181,21 @@ def _by_value(text: str, device: str, defaults: Defaults) -> bool | None:
     if all(numbers) or found[2] in ("==", "!="):
         return _COMPARISONS[found[2]](*sides)
     return None
+
+
+def _by_size(text: str) -> bool | None:
+    """Whether a comparison of a number of elements or dimensions holds for all usual ones."""
+    found = _COMPARED.match(text)
+    sides = [unwrapped(found[side].strip()) for side in (1, 3)] if found else ("", "")
+    limit = int(sides[1]) if sides[1].isdecimal() else _SIZES[1]
+    is_rank = limit <= _RANKS[0] and _OF_RANK.match(sides[0]) and _DIFFERS.search(text) is None
+    usual = _RANKS if is_rank else _SIZES if _OF_SIZE.match(sides[0]) else ()
+    held = {_COMPARISONS[found[2]](one, limit) for one in usual if found}
+    return held.pop() if len(held) == 1 else None
+
+
+def _single(value: str | None) -> str | None:
+    return None if value is None or OR in value else value
 
 
 @lru_cache(8192)
@@ -184,7 +212,7 @@ def value_of(text: str, device: str, defaults: Defaults) -> str | None:
     if literal := _LITERAL.match(text):
         return literal[1] if literal[2] is None else literal[2]
     given = dict(defaults)
-    if text[:1] == "!":
+    if text[:1] == "!" or any(len(_split(text, sign)) > 1 for sign in ("&&", "||")):
         held = holds(text, device, defaults, given=False)
         return None if held is None else str(held)
     if (found := _ASKS_GIVEN.match(text)) and "(" in text:
@@ -213,7 +241,7 @@ def _answered(text: str, defaults: Defaults) -> str | None:
     found = _CALL.match(text) if text[-1:] == ")" else None
     if found is None or close(text, found.end() - 1) != len(text) - 1:
         return None
-    return given.get(text, given.get(answer_of(found[1])))
+    return given.get(f"{found[0]})", given.get(answer_of(found[1])))
 
 
 _PLAIN = {"true": "True", "false": "False", "nullopt": NONE}
@@ -324,6 +352,13 @@ def is_within_limit(choice: Choice) -> bool:
     return is_branch and all(map(_LIMIT.match, _joint_parts(condition_of(choice))))
 
 
+def is_nested(choice: Choice) -> bool:
+    """Whether a branch is that behind one within another, which leaves: ``if (x) && (y)``."""
+    opened = choice.text.find("(")
+    is_past = choice.arm == "otherwise" and opened >= 0
+    return is_past and close(choice.text, opened) != len(choice.text) - 1
+
+
 def condition_of(choice: Choice) -> str:
     return unwrapped(_HEAD.sub("", choice.text).strip())
 
@@ -333,8 +368,8 @@ _GIVEN_TEXT = regex(r'\(\s*"[^"]*"')
 _DIFFERS = regex(r"!=")
 _ENVIRONMENT = regex(r"\b(?:get|has|check)_?env\(")
 """Reads an environment variable: ``get_env(name).has_value()`` is not usual."""
-_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*(?:\"|(nullptr|NULL)\b)")
-"""``get_env(name) == "1"``: usually it has no value."""
+_IS_SET_TO = regex(r"env\([^()]*\)\)*\s*[!=]=\s*(?:\"|true\b|(nullptr|NULL)\b)")
+"""``get_env(name) == "1"``, ``check_env(name) == true``: usually it has no value."""
 
 
 def is_unusual(name: str) -> bool:
@@ -369,7 +404,7 @@ def leans_to(condition: str, device: str, defaults: Defaults) -> bool:
     fast path with many conditions."""
     parts = _joint_parts(_HEAD.sub("", condition))
     held = [holds(one, device, defaults) for one in parts]
-    is_for_few = any(_BOUNDED.search(p) for p, h in zip(parts, held, strict=True) if h is None)
+    is_for_few = any(_BOUNDED.search(p) for p, h in zip(parts, held, strict=True) if not h)
     return len(held) > 2 and 2 * held.count(True) > len(held) and not is_for_few
 
 
@@ -379,16 +414,24 @@ def _joint_parts(text: str) -> list[str]:
     return [text] if len(parts) == 1 else [one for part in parts for one in _joint_parts(part)]
 
 
+def possible_values(choice: Choice, device: str, defaults: Defaults) -> frozenset[str]:
+    """The values that a switch may have, as far as those of arguments tell; empty if unknown."""
+    head = choice.text.partition(" case ")[0] if choice.arm == "case" else ""
+    heads = (_HEAD.sub("", one) for one in (head, choice.means) if head and one and defaults)
+    switched = next(filter(None, (value_of(one, device, defaults) for one in heads)), "")
+    return frozenset(one.rpartition("::")[2] for one in switched.split(OR) if one)
+
+
 @lru_cache(8192)
 def taken(choice: Choice, device: str, defaults: Defaults = ()) -> bool | None:
     """Whether a branch is taken in the usual case; None if unknown."""
     if choice.arm == "case":
         head, _, case = choice.text.partition(" case ")
-        heads = (_HEAD.sub("", one) for one in (head, choice.means) if one and defaults)
-        switched = next(filter(None, (value_of(one, device, defaults) for one in heads)), None)
         labels = [one.rpartition("::")[2] for one in case.split(", ")]
-        if switched is not None and "default" not in labels:
-            return switched in labels
+        possible = possible_values(choice, device, defaults)
+        is_told = len(possible) == 1 or (possible and possible.isdisjoint(labels))
+        if is_told and "default" not in labels:
+            return not possible.isdisjoint(labels)
         return _atom(case or head, device)
     texts = [(_HEAD.sub("", choice.text), True), (_HEAD.sub("", choice.means), False)]
     if any(name.endswith("()") and name[:-1] in choice.means for name, _ in defaults):

@@ -420,7 +420,12 @@ def moves(schema: Schema) -> bool:
         return any(one.name == "self" and not one.mutable for one in schema.arguments)
     if given == {"self", "repeats"} or (given <= {"tensors", "dim"} and "tensors" in given):
         return bool(schema.returns)  # lines values up again, joins or lines up tensors
-    return given == {"self", "value"} and schema.base == "fill"
+    return is_fill(schema)
+
+
+def is_fill(schema: Schema) -> bool:
+    """Whether it writes one value to all elements."""
+    return _given(schema) == {"self", "value"} and schema.base == "fill"
 
 
 def is_view(schema: Schema) -> bool:

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from indexes.linking.facts import Edge
-from indexes.linking.usual_conditions import Defaults, taken
+from indexes.linking.usual_conditions import Defaults, is_nested, taken
 from indexes.linking.works import makes_new
 from indexes.model.answers import Route
 from indexes.model.regex import regex
@@ -233,8 +233,11 @@ class Recording:
 
     def _calls(self, body: int, changes: bool) -> Iterator[_Call]:
         for edge in self._steps(body):
-            conditions = self.facts.conditions(edge) if edge.branch else ()
-            held = [taken(one, self.device, self.defaults) for one in conditions]
+            around = self.facts.conditions(edge) if edge.branch else ()
+            known = [(one, taken(one, self.device, self.defaults)) for one in around]
+            # That a branch within another does not leave is as usual as that the outer one ends.
+            conditions = [one for one, holds in known if holds is not None or not is_nested(one)]
+            held = [holds for one, holds in known if one in conditions]
             is_call = edge.kind in (*_TO_OPERATORS, "call") and False not in held
             if is_call and self._leads(edge.target, changes):
                 yield _Call(edge, all(held) and all(one.arm != "case" for one in conditions))

@@ -3,6 +3,7 @@ short functions that decide a branch."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,6 +13,7 @@ from indexes.linking.graph import CLONE, Node, Step
 from indexes.linking.usual_conditions import (
     CASTS,
     NONE,
+    OR,
     Defaults,
     answer_of,
     holds,
@@ -19,7 +21,7 @@ from indexes.linking.usual_conditions import (
     taken,
     value_of,
 )
-from indexes.linking.works import is_view, moves
+from indexes.linking.works import is_fill, is_view, moves
 from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.idioms import split_outside
 from indexes.model.regex import regex
@@ -46,11 +48,19 @@ _OF_MODULES = {"weight", "bias"}
 _TRAINS = ("train", "training")
 """A flag set by modules, whose ``training`` is True by default."""
 _CALLED = regex(r"(\w+)\s*\(")
+_SAME = answer_of("is_same")
 _CONTIGUOUS = "is_contiguous"
+PROPERTIES = (".dim()", f".{_CONTIGUOUS}()")
+"""What is known of tensors by name."""
 SPREAD: Defaults = ((answer_of(_CONTIGUOUS), "False"),)
-"""What a copy of a view is told: its elements do not lie one after the other."""
+"""What a copy is told of a tensor whose elements do not lie one after the other."""
+IN_ORDER: Defaults = ((f"self.{_CONTIGUOUS}()", "True"),)
+"""What such a copy is told of the tensor that it writes to, unless that is a view."""
 CAST: Defaults = ((CASTS, "True"),)
 """What a copy to another dtype is told."""
+_SUMS = r"\bsum"
+"""The gradient of a view that shows elements several times."""
+_COPY = "_copy"
 _DEEPEST = 4
 """Depth of functions that call each other for an answer."""
 _CALLS = frozenset(("call", "chooser", *TO_OPERATORS))
@@ -60,6 +70,7 @@ _FORMAT = "ChannelsLast"
 _CUT = "..."
 """The end of a truncated condition."""
 _LITERALS = ("true", "false")
+_BOOLS = frozenset(("True", "False"))
 _Values = Sequence[str | None]
 
 
@@ -91,6 +102,7 @@ class Given:
     def __init__(self, facts: Lookup) -> None:
         self.facts = facts
         self._answers = Answers(facts, self)
+        self._copies = Copies(facts)
         self.flags = self._answers.flags
 
     def inside(self, walk: Walk, caller: int, always: bool = False) -> Defaults:
@@ -129,7 +141,7 @@ class Given:
         lower, why = step.lower, step.why
         if isinstance(why, Edge):
             values = self._values(walk.device, here, why)
-            here = (*here, *SPREAD) if self._copies_view(walk.device, here, why) else here
+            here = self._copies.told(walk.device, here, why, self._site(why))
             if lower.kind == "stub" and values:
                 walk.passed[lower, always] = values[1][1:]  # behind the device
             return self._called(here, lower, *values) if values else here
@@ -138,24 +150,10 @@ class Given:
             return here if passed is None else _assigned(here, self._names(lower), passed)
         native = self.facts.native(why.op)
         if native is None or lower.kind != "definition":
-            copies = native and lower.what == CLONE and _skips(native)
+            copies = native and lower.what == CLONE and self._copies.takes_apart(native)
             return (*here, *SPREAD) if copies else here
         usual = () if always else _of_one_matrix(native)
-        return (*_renamed(here, native, self._names(lower)), *usual)
-
-    def _copies_view(self, device: str, here: Defaults, edge: Edge) -> bool:
-        """Whether an operator that moves is called on the result of a view, or only where a tensor
-        is not contiguous."""
-        called = self.facts.native(str(edge.target)) if edge.kind in TO_OPERATORS else None
-        if called is None or not moves(parse_schema(called.schema)):
-            return False
-        asked = (c for c in self.facts.conditions(edge) if _CONTIGUOUS in c.text + c.means)
-        call = self._site(edge)
-        marks = f"{call.receiver} {call.arguments}".split() if call else ()
-        named = (one.rpartition(".")[2].partition("#")[0] for one in marks if one[:1] == ".")
-        views = (self.facts.overloads(one.removesuffix("_symint"))[:1] for one in named)
-        is_on_view = any(is_view(parse_schema(one.schema)) for found in views for one in found)
-        return is_on_view or any(taken(one, device, here) is False for one in asked)
+        return (*_renamed(here, native, self._names(lower)), *usual, *_always_of(native))
 
     def _bound(self, device: str, here: Defaults, step: Step) -> Defaults:
         """Values of a template's parameters: ``f<true>`` sets its ``bool ReLU``."""
@@ -190,7 +188,7 @@ class Given:
             names, omitted = self._names(lower), self._parameters(lower)[len(values) :]
             defaults = (value_of(one.partition("=")[2], lower.device, here) for one in omitted)
             passed = _assigned(here, names, (*values, *defaults))
-            return (*passed, *_ranks(here, names, call))
+            return (*passed, *_properties(here, names, call))
         native = self.facts.native(str(lower.what)) if lower.kind == "operator" else None
         return _operator_defaults(here, native, call, values) if native else here
 
@@ -215,33 +213,23 @@ def _assigned(here: Defaults, names: Sequence[str], values: _Values) -> Defaults
     """Parameters with their new values. Other names keep theirs, and so does one that is passed an
     expression, which is mostly a conversion of it."""
     given = {n: value for n, value in zip(names, values, strict=False) if value is not None}
-    kept = [one for one in here if one[0].removesuffix("?") not in given]
+    kept = [one for one in here if one[0].removesuffix("?") not in given and not of_place(one[0])]
     return (*kept, *(pair for name, value in given.items() for pair in _with_presence(name, value)))
 
 
-def _ranks(here: Defaults, names: Sequence[str], call: Call) -> Iterator[tuple[str, str]]:
-    """The known numbers of dimensions of tensors that a call passes by name."""
+def _properties(here: Defaults, names: Sequence[str], call: Call) -> Iterator[tuple[str, str]]:
+    """What is known of the tensors that a call passes by name: their numbers of dimensions, and
+    whether their elements lie one after the other."""
     given = dict(here)
     for name, written in zip(names, call.given.split(GIVEN_SEPARATOR), strict=False):
-        if rank := given.get(rank_of(written.lstrip("*"))):
-            yield rank_of(name), rank
-
-
-def rank_of(name: str) -> str:
-    """The expression for the number of dimensions of a tensor."""
-    return f"{name}.dim()"
+        for end in PROPERTIES:
+            if known := given.get(written.lstrip("*") + end):
+                yield name + end, known
 
 
 def _with_presence(name: str, value: str) -> Iterator[tuple[str, str]]:
     yield name, value
     yield f"{name}?", str(value != NONE)
-
-
-def _skips(copied: NativeFunction) -> bool:
-    """Whether a copy of a view is that of some elements, or in another order, since it is told a
-    dimension and what of it: ``diagonal_copy``, unlike ``unsqueeze_copy``."""
-    told = (one for one in parse_schema(copied.schema).arguments if not one.is_out)
-    return sum(one.base_type != "Tensor" for one in told) > 1
 
 
 def _operator_defaults(
@@ -250,7 +238,8 @@ def _operator_defaults(
     """The arguments of an operator's call; omitted ones have the schema's defaults."""
     ordered = parse_schema(native.schema).in_cpp(call.kind == "member", call.name.endswith("_outf"))
     names = [one.name for one in ordered]
-    found = [*_assigned(here, names, values), *_ranks(here, names, call)]
+    found = [*_assigned(here, names, values), *_properties(here, names, call)]
+    found += [one for one in here if one == IN_ORDER[0]]
     if moves(parse_schema(native.schema)) and any(one.base_type == "ScalarType" for one in ordered):
         found += CAST
     for one in ordered[len(values) :]:
@@ -264,9 +253,19 @@ def _renamed(here: Defaults, native: NativeFunction, names: Sequence[str]) -> De
     given = dict(here)
     arguments = parse_schema(native.schema).arguments
     pairs = [(one.name, name) for one, name in zip(arguments, names, strict=False)]
-    suffixes = ("", "?", rank_of(""))
+    suffixes = ("", "?", *PROPERTIES)
     ends = [(one + end, name + end) for one, name in pairs if one != name for end in suffixes]
     return (*here, *((name, given[one]) for one, name in ends if one in given))
+
+
+def _always_of(native: NativeFunction) -> Defaults:
+    """What holds in an operator's kernel: the value that tensors are filled with has no dimensions;
+    a result is another tensor than the arguments, except in place."""
+    schema = parse_schema(native.schema)
+    tensors = [one for one in schema.arguments if one.base_type == "Tensor"]
+    is_known = not schema.inplace or moves(schema) or len(tensors) == 1
+    same = str(schema.inplace and len(tensors) == 1) if is_known else NONE
+    return ((_SAME, same), *((rank_of("value"), "0"),) * is_fill(schema))
 
 
 def _of_one_matrix(native: NativeFunction) -> Defaults:
@@ -296,6 +295,85 @@ def defaults_of(native: NativeFunction) -> Defaults:
         if one.type == "Scalar" and one.default is None:
             found.append((rank_of(one.name), "0"))  # if a tensor is made of it
     return tuple(found)
+
+
+class Copies:
+    """Determines what copies are told."""
+
+    def __init__(self, facts: Lookup) -> None:
+        self.facts = facts
+        self._lies_apart = lru_cache(512)(self._find_apart)
+
+    def told(self, device: str, here: Defaults, edge: Edge, call: Call | None) -> Defaults:
+        """The values at a call, with what follows for an operator that moves: on views, on single
+        values, or only where a tensor is not contiguous."""
+        called = self.facts.native(str(edge.target)) if edge.kind in TO_OPERATORS else None
+        schema = parse_schema(called.schema) if called else None
+        if called is None or schema is None or not moves(schema):
+            return here
+        asked = (c for c in self.facts.conditions(edge) if _CONTIGUOUS in c.text + c.means)
+        is_asked = any(taken(one, device, here) is False for one in asked)
+        on_view = call is not None and self._are_views(call.receiver)
+        is_source = call is not None and (
+            self._are_views(call.arguments) or (_is_of_one(call, here) and not is_fill(schema))
+        )
+        if not (on_view or is_source or is_asked or SPREAD[0] in here):
+            return here
+        writes = any(one.name == "self" and one.mutable for one in schema.arguments)
+        return (*here, *SPREAD, *(IN_ORDER if writes and not on_view else ()))
+
+    def takes_apart(self, copied: NativeFunction) -> bool:
+        """Whether a view's copy is of elements that do not lie one after the other."""
+        space, dot, overload = copied.full_name.partition(".")
+        view = self.facts.native(space.removesuffix(_COPY) + dot + overload)
+        return view is not None and self._lies_apart(view.full_name)
+
+    def _are_views(self, marks: str) -> bool:
+        """Whether one of some results is a view whose elements do not lie one after the other."""
+        listed = (one.rpartition(".")[2] for one in marks.split() if one[:1] == ".")
+        named = (one.partition("#")[0].removesuffix("[]") for one in listed)
+        views = (self.facts.overloads(one.removesuffix("_symint")) for one in named)
+        return any(self._lies_apart(one.full_name, False) for found in views for one in found)
+
+    def _find_apart(self, name: str, by_default: bool = True) -> bool:
+        """Whether the elements of a view usually lie apart, or in another order, as its gradient
+        shows: a function of the view's name puts it back, or it is summed. Those of the first
+        dimension, if that is the default, lie one after the other."""
+        native = self.facts.native(name)
+        schema = parse_schema(native.schema) if native else None
+        if native is None or schema is None or not is_view(schema):
+            return False
+        if by_default and any(one.name == "dim" and one.default == "0" for one in schema.arguments):
+            return False
+        entry = self.facts.derivative(name)[0]
+        formulas = [one for made in entry.sets for one in made.formulas] if entry else []
+        texts = [one.text for one in formulas if one.kind == "gradient"]
+        told = "(?:s?_|\\b)" if len(schema.arguments) > 1 else "\\b"
+        pattern = rf"\b{native.name.strip('_')}{told}|{_SUMS}"
+        if texts or not by_default:
+            return any(re.search(pattern, one) for one in texts)
+        return any(self._find_apart(one, by_default=False) for one in self._called(name))
+
+    def _called(self, name: str) -> list[str]:
+        """The operators that a composite kernel calls."""
+        known = (self.facts.known(d) for row in self.facts.kernels(name) for d in row.definitions)
+        edges = (edge for one in known if one for edge in self.facts.edges(one.id))
+        return [str(edge.target) for edge in edges if edge.kind in TO_OPERATORS]
+
+
+def _is_of_one(call: Call, here: Defaults) -> bool:
+    """Whether a call is given a tensor of one value."""
+    return any((rank_of(one), "0") in here for one in call.given.split(GIVEN_SEPARATOR))
+
+
+def of_place(name: str) -> bool:
+    """Whether a value is about how one tensor lies in memory, which a call passes on by name."""
+    return name.endswith(PROPERTIES[1])
+
+
+def rank_of(name: str) -> str:
+    """The expression for the number of dimensions of a tensor."""
+    return name + PROPERTIES[0]
 
 
 class Answers:
@@ -350,7 +428,7 @@ class Answers:
         answers = {
             self._of(known, edge, device, here) for edge, known in self._targets(edges, device)
         }
-        return answers.pop() if len(answers) == 1 else None
+        return answers.pop() or None if len(answers) == 1 else None
 
     def _targets(self, edges: Sequence[Edge], device: str) -> Iterator[tuple[Edge, Known]]:
         """The functions of edges; of operators those for a device."""
@@ -384,7 +462,8 @@ class Answers:
                 found.add(_value(text, device, given) if is_known else None)
                 if None not in passed:
                     break
-        return found.pop() if len(found) == 1 else None
+        kept = sorted(one for one in found if one is not None)
+        return OR.join(kept) if len(kept) == len(found) and not _BOOLS.issubset(kept) else None
 
 
 def without_answers(given: Defaults) -> Defaults:
@@ -393,7 +472,8 @@ def without_answers(given: Defaults) -> Defaults:
 
 
 def _value(text: str, device: str, given: Defaults) -> str | None:
-    """The value of an expression. The spelling of a body's own unknown name says nothing."""
-    is_local = text.isidentifier() and text not in _LITERALS
-    held = None if is_local else holds(text, device, given)
+    """The value of an expression. The spelling of a body's own unknown name, or of an enumerator,
+    says nothing."""
+    is_name = text.replace("::", "").isidentifier() and text not in _LITERALS
+    held = None if is_name else holds(text, device, given)
     return value_of(text, device, given) if held is None else str(held)

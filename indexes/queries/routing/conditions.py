@@ -4,7 +4,6 @@ other."""
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, lru_cache, partial
@@ -16,10 +15,12 @@ from indexes.linking.usual_conditions import (
     Defaults,
     condition_of,
     flag_of,
+    is_nested,
     is_of_few,
     is_of_one_value,
     is_within_limit,
     leans_to,
+    possible_values,
     taken,
     unwrapped,
 )
@@ -34,6 +35,7 @@ OTHER = {"then": "else", "else": "then"}
 Arms = frozenset[tuple[str, str]]
 """Conditions, each with the branch taken."""
 _CALLS = frozenset(("call", "stub", "passed stub", "operator"))
+_PASSED = frozenset(("passed", "passed stub"))
 _OBJECTS = frozenset(("graph", "metal"))
 """Objects set up by several messages: the last is no own step, as a kernel with a name is."""
 _EARLIER = 1.0
@@ -119,8 +121,10 @@ class Order:
     def passes_both(self, edge: Edge, other: Edge, device: str, defaults: Defaults) -> bool:
         """Whether a body that passes an edge usually passes another one too: not by another meaning
         of one name, nor in another branch, nor in one macro, whose branches are not known."""
-        is_one = edge.symbol == other.symbol or edge.kind in ("shader", "passed", "passed stub")
-        if (edge.line == other.line and is_one) or (edge.macro and edge.macro == other.macro):
+        is_one = edge.symbol == other.symbol or {edge.kind, other.kind} <= _PASSED
+        if (edge.line == other.line and (is_one or edge.kind == "shader")) or (
+            edge.macro and edge.macro == other.macro
+        ):
             return False
         arms = dict(map(_arm, self.choices(edge)))
         more = [one for one in self.choices(other) if _arm(one) not in arms.items()]
@@ -212,7 +216,10 @@ class Order:
         """The branches around each step of a body that are not usually taken."""
         found: dict[Edge, Arms] = {}
         for edge in chain(*self._parts(caller)):
-            unusual = (one for one in self.choices(edge) if not taken(one, device, defaults))
+            choices = (one for one in self.choices(edge) if not taken(one, device, defaults))
+            unusual = (
+                o for o in choices if not is_nested(o) or taken(o, device, defaults) is False
+            )
             found[edge] = frozenset((one.text, one.arm) for one in unusual)
         return found
 
@@ -283,18 +290,21 @@ class Conditions:
             return 0.0
         usual = taken(choice, walk.device, given)
         if usual is False and taken(choice, walk.device, without_answers(given)) is not False:
-            return REFUSED
+            return REFUSED + _BESIDE_USUAL * (choice.arm == "case")
         if self.order.warns(choice, caller):
             usual = False
         if usual is None:
-            usual = self._is_own_flag(choice, walk, caller)
+            usual = True if is_nested(choice) else self._is_own_flag(choice, walk, caller)
         if usual is None and (rank := self._rank(choice)) is not None:
             return _CASE + _LATER * rank
         if usual is None:
+            is_usual = partial(taken, device=walk.device, defaults=given)
+            is_beside = self._is_beside(choice, caller, is_usual)
+            if not is_beside and possible_values(choice, walk.device, given):
+                return _CASE + _BESIDE_USUAL
             arm = self._leaning(choice, walk, given) or self.order.likeness(choice, caller)
             price = _UNKNOWN.get(arm, 1.0) / max(_labels(choice), self.cases(edge, choice))
-            is_usual = partial(taken, device=walk.device)
-            return price + _BESIDE_USUAL * self._is_beside(choice, caller, is_usual)
+            return price + _BESIDE_USUAL * is_beside
         if usual and choice.arm == "case":
             is_asked = partial(self._is_asked, walk=walk)
             return _CASE + _BESIDE_USUAL * self._is_beside(choice, caller, is_asked)
@@ -435,7 +445,7 @@ def other_arm(choice: Choice) -> tuple[str, str]:
 
 
 def arms_of(choices: Iterable[Choice]) -> Arms:
-    return frozenset((one.text, arm_of(one)) for one in choices)
+    return frozenset((one.text, arm_of(one)) for one in choices if not is_nested(one))
 
 
 def is_always(ways: Sequence[Arms], given: Arms) -> bool:
@@ -458,26 +468,15 @@ def condition_words(conditions: Iterable[Choice], device: str) -> tuple[str, ...
     return tuple(one for one in words if words.keys().isdisjoint(labels[one]))
 
 
-_GRAIN = regex(r"grain_?size", re.IGNORECASE)
-_MANY = regex(r"[\w.()]+\s*[<>]=?\s*\d{2,}$")
-
-
-def is_of_threads(choice: Choice, edge: Edge | None) -> bool:
-    """Whether a condition only decides whether an end's loop is split among threads."""
-    text = condition_of(choice)
-    is_parallel = edge is not None and edge.symbol.endswith("parallel_for")
-    return bool(_GRAIN.search(text)) or (is_parallel and bool(_MANY.match(text)))
-
-
 def in_words(choice: Choice, device: str) -> str:
     """A condition in words; empty if it usually holds or does not matter."""
-    if taken(choice, device) or choice.arm == "otherwise":
+    if (held := taken(choice, device)) or (held is None and choice.arm == "otherwise"):
         return ""
     text = condition_of(choice)
     if choice.arm == "case":
         value, _, label = text.partition(" case ")
         return label if "::" in label else f"{unwrapped(value)} == {label}"
-    if choice.arm not in ("else", "otherwise"):
+    if arm_of(choice) != "else":
         return text
     plain = text.isidentifier() or not _JOINED.search(text)
     return text[1:] if text.startswith("!") and plain else f"not {text if plain else f'({text})'}"

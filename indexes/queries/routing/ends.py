@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from indexes.linking.facts import Call, Edge, Known, StubEntry
-from indexes.linking.graph import COPY, Graph, Node, Step
+from indexes.linking.graph import COPY, UFUNC_LOOP, Graph, Node, Step
+from indexes.linking.usual_conditions import condition_of
 from indexes.linking.visible import is_header, is_metal_kernel, path_device
 from indexes.linking.works import ComputingKind, is_generic, is_named_shader, is_plain_loop
 from indexes.model.answers import RouteKind
@@ -96,7 +98,8 @@ class Ends:
             return
         before = walk.before[node]
         if before and isinstance(before[1].why, KernelRow) and before[1].why.kind == "ufunc":
-            yield _MADE, End("launch" if walk.device == "CUDA" else "loop", known, None)
+            around = self._ufunc_loop(known) if walk.device == "CUDA" else None
+            yield _MADE, End("launch" if walk.device == "CUDA" else "loop", known, around)
             return
         if is_generic(known) and not self.facts.kernel_rows_of(known.id):
             return
@@ -120,6 +123,11 @@ class Ends:
                 price += _ELEMENT * (edge.kind == "library" and self._is_of_element(known, before))
                 price += FILL * packs_for_another(name, walk.native)
                 yield price + HELP * self._fills(end, walk), end
+
+    def _ufunc_loop(self, known: Known) -> Edge | None:
+        """The call of the loop that torchgen writes around an inner function."""
+        loops = self.facts.named(UFUNC_LOOP)
+        return Edge(known.id, 0, "call", UFUNC_LOOP, loops[0].id) if loops else None
 
     def launched(self, walk: Walk, edge: Edge) -> Known | None:
         """The kernel that an end's template launches, for the memory and dtypes of its tensors."""
@@ -212,7 +220,7 @@ class Ends:
         reads = bool(loops) and (bool(switches) or (work == "dispatches" and any(read)))
         is_of_all = bool(keys) and keys.issubset(COMPOSITE)
         made_of_operators, reads_all = is_of_all and not reads, is_of_all and reads
-        leads_on = self._leads_on(node)
+        leads_on = self._leads_on(node, bool(loops))
         if built is False or work == "helps" or (made_of_operators and leads_on):
             return
         kind: RouteKind = _PLAIN.get(walk.device, "launch")
@@ -233,10 +241,13 @@ class Ends:
             return
         if not loops and self._computes_below(known, walk.device):
             return
-        price = min((self._unusual(one, walk) for one in (*loops, *switches)), default=0.0)
         inside = {one.branch for one in loops} & {one.branch for one in switches}
+        meant = [one for one in (*loops, *switches) if one.branch in (inside or {one.branch})]
+        price = min((self._unusual(one, walk) for one in meant), default=0.0)
         is_guess = made_of_operators or not (loops or switched)
-        price += 1.0 + _WEAK * (not (inside and keys)) + _GUESS * is_guess
+        is_around = loops and not leads_on and self.works.leads(node)  # around an object's calls
+        is_loop = is_around or (inside and keys)
+        price += 1.0 + _WEAK * (not is_loop) + _GUESS * is_guess
         yield price, End(kind, known, None, guessed=not loops)
 
     def _is_own(self, known: Known, node: Node, walk: Walk, loops: bool) -> bool:
@@ -246,10 +257,17 @@ class Ends:
         is_registered = isinstance(before and before[1].why, StubEntry)
         return is_registered or (loops and (bool(rows) or is_of_operator(known, walk.base[node])))
 
-    def _leads_on(self, node: Node) -> bool:
-        """Whether a function leads to what computes, or copies."""
-        copies = any(step.lower.what == COPY for step in self._graph.down(node))
-        return copies or self.works.leads(node)
+    def _leads_on(self, node: Node, loops: bool) -> bool:
+        """Whether a function leads to what computes, or copies, other than by objects that a loop
+        calls, as a distribution."""
+        below = [step.lower for step in self._graph.down(node)]
+        if any(one.what == COPY for one in below) or not self.works.leads(node):
+            return any(one.what == COPY for one in below)
+        return not (loops and all(map(self._is_object, filter(self.works.leads, below))))
+
+    def _is_object(self, node: Node) -> bool:
+        known = self.facts.by_id(node.what) if isinstance(node.what, int) else None
+        return known is not None and known.definition.name == "operator()"
 
     def _computes_below(self, known: Known, device: str) -> bool:
         """Whether a function that seems to compute calls one in its file that does."""
@@ -299,6 +317,17 @@ def runs_functor(first: End, other: End) -> bool:
     calls = [(e.kind, e.caller, e.line) for e in (first.edge, other.edge) if e]
     kernels = [is_metal_kernel(one.known.definition.parameters) for one in (first, other)]
     return kernels == [False, True] and len(calls) == 2 and calls[0] == calls[1]
+
+
+_GRAIN = regex(r"grain_?size", re.IGNORECASE)
+_MANY = regex(r"[\w.()]+\s*[<>]=?\s*\d{2,}$")
+
+
+def is_of_threads(choice: Choice, edge: Edge | None) -> bool:
+    """Whether a condition only decides whether an end's loop is split among threads."""
+    text = condition_of(choice)
+    is_parallel = edge is not None and edge.symbol.endswith("parallel_for")
+    return bool(_GRAIN.search(text)) or (is_parallel and bool(_MANY.match(text)))
 
 
 def _runtime_edge(known: Known, call: Call) -> Edge:

@@ -23,11 +23,10 @@ from indexes.queries.routing.conditions import (
     condition_words,
     is_always,
     is_helper,
-    is_of_threads,
     other_arm,
 )
 from indexes.queries.routing.costs import ASIDE, ROCM
-from indexes.queries.routing.ends import DEVICES, End, runs_functor
+from indexes.queries.routing.ends import DEVICES, End, is_of_threads, runs_functor
 from indexes.queries.routing.search import OF_TREE, Found, Search
 
 _MOST = 12
@@ -100,8 +99,7 @@ class _Finder:
         return own or inner or self._unseen(native, device)
 
     def _routes(self, found: Sequence[Found]) -> list[Route]:
-        """The routes of what was found, each once; those marked that run where the first one
-        does."""
+        """The routes of what was found, each once; of a step that runs too, the usual is marked."""
         running = next((one for one in found if runs_functor(found[0][3], one[3])), None)
         edges = (one[3].edge for one in found)
         called = {
@@ -110,9 +108,11 @@ class _Finder:
         # The tree's own runMPSGraph is what the ends before it call already.
         others = (one for one in found[1:] if one[3].known.definition.name not in called)
         shown = [*found[:1], *(one for one in others if not self.search.is_on(found[0], one))]
+        steps = [self.search.runs_too(found[0], one) for one in shown[:_MOST]]
+        usual = {steps.index(one) for one in steps if one}
         return [
-            replace(self._route(*one), beside=one is running or self.search.runs_too(found[0], one))
-            for one in shown[:_MOST]
+            replace(self._route(*one), beside=at in usual or one is running)
+            for at, one in enumerate(shown[:_MOST])
         ]
 
     def _missing_before(self, walk: Walk, node: Node) -> str:

@@ -59,17 +59,8 @@ class Search:
             chosen = [row for row in rows if row.key == key]
             if chosen and not (others and key == device and self._raises(chosen)):
                 return chosen
-        return [row for row in others if row.key == others[0].key] or self._made(name, device)
-
-    def _made(self, name: str, device: str) -> Sequence[KernelRow]:
-        """The kernel that torchgen makes of a structured out kernel that is registered for a device
-        without being in the YAML: it calls that on new outputs."""
-        native = self.facts.native(name)
-        out = native.structured_delegate if native else None
-        if out is None or all(row.key != device for row in self.facts.kernels(out)):
-            return ()
-        rule = f"structured_delegate: torchgen calls {out} on new outputs"
-        return [KernelRow(name, COMPOSITE[0], "", "composite", (), "by rule", rule, calls=out)]
+        made = (row for row in self._graph.made_rows(name) if row.key == device)
+        return [row for row in others if row.key == others[0].key] or list(made)
 
     def _raises(self, rows: Sequence[KernelRow]) -> bool:
         """Whether kernels only raise, as those of dense tensors for ``sspaddmm.out``."""
@@ -154,14 +145,16 @@ class Search:
         on_way = any(step.lower.what == known for step in self.way(*first[1:3]))
         return on_way and (only_seems or is_around)
 
-    def runs_too(self, first: Found, other: Found) -> bool:
-        """Whether another path leaves the first one in a body that usually takes both."""
+    def runs_too(self, first: Found, other: Found) -> Edge | None:
+        """The step by which another path leaves the first one in a body that usually takes both;
+        None if it does not."""
         ways = zip(self.edges(*first[1:]), self.edges(*other[1:]), strict=False)
         here, there = next((pair for pair in ways if pair[0] != pair[1]), (None, None))
         if here is None or there is None or here.caller != there.caller:
-            return False
+            return None
         given = self.prices.given.inside(first[1], here.caller)
-        return self.prices.order.passes_both(here, there, first[1].device, given)
+        is_passed = self.prices.order.passes_both(here, there, first[1].device, given)
+        return there if is_passed else None
 
     def edges(self, walk: Walk, node: Node, end: End) -> list[Edge]:
         """The edges of a path, with that of its end."""
@@ -270,9 +263,6 @@ class Search:
         for step in self._graph.down(node):
             if not isinstance(step.why, KernelRow) or step.why in chosen:
                 yield step
-        for row in chosen:
-            if row not in self.facts.kernels(row.op):
-                yield from self._graph.row_steps(node, row)
 
     def _dense_price(self, step: Step, walk: Walk) -> float:
         """The cost of a kernel for dense tensors in an operator of sparse ones."""

@@ -52,6 +52,11 @@ def test_a_sign_before_a_tensor_is_its_operator(index: Index) -> None:
         ("by_answer", "fast_step"),  # what it asks says yes on the CPU
         ("by_kind", "fast_step"),
         ("by_other_kind", "slow_loop"),
+        ("by_possible", "slow_loop"),  # of the values that what it asks may give
+        ("by_nothing", "fast_step"),  # a tensor without a value
+        ("by_test", "fast_step"),  # of what is left out
+        ("by_place_", "fast_step"),  # where the result is the argument
+        ("by_place", "slow_loop"),
         ("by_asked", "fast_step"),  # of an operator, whatever more it asks
         ("by_training", "fast_step"),  # as modules are until somebody evaluates
         ("sampled", "fast_step"),  # images have two dimensions

@@ -78,6 +78,40 @@ YAML = """
     CompositeExplicitAutogradNonFunctional: raised_copy
   tags: view_copy
 
+- func: turned_side_copy(Tensor self) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: turned_side_copy
+  tags: view_copy
+
+- func: leading(Tensor(a) self, int n, int dim=0) -> Tensor(a)
+
+- func: leading_copy(Tensor self, int n, int dim=0) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: leading_copy
+  tags: view_copy
+
+- func: swung(Tensor(a) self, int n) -> Tensor(a)
+  dispatch:
+    CompositeImplicitAutograd: swung
+
+- func: swung_copy(Tensor self, int n) -> Tensor
+  dispatch:
+    CompositeExplicitAutogradNonFunctional: swung_copy
+  tags: view_copy
+
+- func: carry_into_(Tensor(a!) self, Tensor src, bool non_blocking=False) -> Tensor(a!)
+  variants: method
+  dispatch:
+    MPS: carry_into_mps
+
+- func: carried_within(Tensor self, bool non_blocking=False) -> Tensor
+  dispatch:
+    MPS: carried_within_mps
+
+- func: carried_beyond(Tensor self, bool non_blocking=False) -> Tensor
+  dispatch:
+    MPS: carried_beyond_mps
+
 - func: carried_to_float(Tensor self) -> Tensor
 
 - func: turned_side(Tensor(a) self) -> Tensor(a)
@@ -197,6 +231,19 @@ Tensor pressed_cuda(const Tensor& self) {
 }
 }
 """
+DERIVATIVES = """
+- name: shown(Tensor(a) self, int dim, int index) -> Tensor(a)
+  self: shown_backward(grad, self.sym_sizes(), dim, index)
+
+- name: raised(Tensor(a) self, int dim) -> Tensor(a)
+  self: grad.lowered(dim)
+
+- name: leading(Tensor(a) self, int n, int dim=0) -> Tensor(a)
+  self: leading_backward(grad, self.sym_sizes(), n, dim)
+
+- name: turned_side(Tensor(a) self) -> Tensor(a)
+  self: grad.turned_side()
+"""
 CPU = """
 namespace at::native {
 static void lift_single(float* to, const float* from, int64_t n) {
@@ -214,6 +261,7 @@ Tensor lifted_each_cpu(const Tensor& self) {
   return result;
 }
 Tensor carried_apart(const Tensor& self) { return at::carried(self.turned_side()); }
+Tensor swung(const Tensor& self, int64_t n) { return at::turned_side(self); }
 Tensor carried_to_float(const Tensor& self) { return at::carried(self, at::kFloat); }
 static void carry_plain(TensorIterator& iter) { cpu_kernel_vec(iter, [](float a) { return a; }); }
 static void carry_cast(TensorIterator& iter) { cpu_kernel(iter, [](float a) { return int(a); }); }
@@ -311,6 +359,40 @@ Tensor lifted_mps(const Tensor& self) {
   lib.exec_unary_kernel(iter, "lifted");
   return self;
 }
+static Tensor gather_parts(const Tensor& src) {
+  stream->executeMPSGraph(graph, feeds, results, SyncType::COMMIT_ADAPTIVE);
+  return src;
+}
+static Tensor& scatter_parts(const Tensor& src, Tensor& dst) {
+  stream->executeMPSGraph(graph, feeds, results, SyncType::COMMIT_ADAPTIVE);
+  return dst;
+}
+static Tensor& carry_parts(Tensor& to, const Tensor& from) {
+  if (!from.is_contiguous()) {
+    Tensor src = gather_parts(from);
+    if (src.has_storage()) {
+      if (to.is_contiguous()) return to;
+    }
+  }
+  if (!to.is_contiguous()) return scatter_parts(from, to);
+  carry_blit(from);
+  return to;
+}
+Tensor& carry_into_mps(Tensor& self, const Tensor& src, bool non_blocking) {
+  return carry_parts(self, src);
+}
+Tensor carried_within_mps(const Tensor& self, bool non_blocking) {
+  Tensor result = at::empty_like(self);
+  result.carry_into_(self.turned_side());
+  return result;
+}
+Tensor carried_beyond_mps(const Tensor& self, bool non_blocking) {
+  Tensor result = at::empty_like(self);
+  auto part = result;
+  part = part.shown(0, 1);
+  part.carry_into_(self);
+  return result;
+}
 }
 """
 
@@ -325,6 +407,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         f"{NATIVE}mps/kernels/Lift.metal": METAL,
         "c10/metal/lift.h": HEADER,
         f"{NATIVE}mps/operations/Lift.mm": MPS,
+        "tools/autograd/derivatives.yaml": DERIVATIVES,
     }
     with grown(tmp_path_factory, files) as index:
         yield index
@@ -411,12 +494,28 @@ def test_an_operator_that_copies_to_a_dtype_casts(
 
 @pytest.mark.parametrize(
     ("operator", "function"),
-    [("shown_copy", "carry_each"), ("raised_copy", "carry_on_device")],  # some elements, all
+    [
+        ("shown_copy", "carry_each"),  # of some elements
+        ("raised_copy", "carry_on_device"),  # of all, in their order
+        ("turned_side_copy", "carry_each"),  # in another order
+        ("leading_copy", "carry_on_device"),  # of the first ones
+        ("swung_copy", "carry_each"),  # through what it calls
+    ],
 )
 def test_a_copy_of_a_view_is_the_drivers_if_it_has_all_elements(
     index: Index, operator: str, function: str
 ) -> None:
     assert usual(index, operator, "CUDA").symbol == f"at::native::{function}"
+
+
+@pytest.mark.parametrize(
+    ("operator", "function"),
+    [("carried_within", "gather_parts"), ("carried_beyond", "scatter_parts")],
+)
+def test_a_copy_knows_which_of_its_tensors_is_a_view(
+    index: Index, operator: str, function: str
+) -> None:
+    assert usual(index, operator, "MPS").symbol == f"at::native::{function}"
 
 
 def test_a_function_on_the_way_is_no_other_way(index: Index) -> None:

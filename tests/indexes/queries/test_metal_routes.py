@@ -9,6 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from indexes import Index
+from indexes.linking.graph import Node
+from indexes.linking.reverse import operators_reaching
 from indexes.model.answers import Route
 from tests.indexing import grown
 from tests.tree_marks import NATIVE
@@ -256,3 +258,12 @@ def test_a_structured_out_kernel_that_is_registered_serves_the_functional(
     found = routes(index, operator)[0]
     assert found.symbol == "at::mix_graph"
     assert [one.symbol for one in found.via][-2:] == ["mixed", "mixed.out"]
+
+
+def test_the_functional_is_reached_from_such_a_kernel(index: Index) -> None:
+    (kernel,) = index.facts.named("mix_graph")
+    ways = operators_reaching([Node("operator", "mixed.out", "MPS")], index.facts)
+    assert [(one.op, one.devices) for one in ways if one.op == "mixed"] == [("mixed", ("MPS",))]
+    place = kernel.definition.location
+    found = [name for one in index.at(place.path, place.line) for name in one.operators]
+    assert {"mixed", "mixed.out"} <= set(found)

@@ -20,6 +20,10 @@ YAML = """
   dispatch:
     CPU: counted_cpu
 
+- func: drawn_(Tensor(a!) self) -> Tensor(a!)
+  dispatch:
+    CPU: drawn_cpu_
+
 - func: running(Tensor self) -> Tensor
   dispatch:
     CPU: running_cpu
@@ -166,6 +170,21 @@ Tensor counted_cpu(const Tensor& self) {
 template <typename T1, typename Operation>
 static void running_helper(const T1* from, int count) {
   for (const auto i : c10::irange(count)) {}
+}
+template <typename T>
+struct even_distribution {
+  T operator()(Generator* gen) { return cpu_kernel(gen, [](T a) { return a; }); }
+};
+static void drawn_rows(const Tensor& self) {
+  float* data = self.data_ptr<float>();
+  for (int64_t i = 0; i < self.numel(); i++) {
+    even_distribution<float> even(0, 1);
+    data[i] = even(gen);
+  }
+}
+Tensor& drawn_cpu_(Tensor& self) {
+  drawn_rows(self);
+  return self;
 }
 Tensor running_cpu(const Tensor& self) {
   AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "running", [&] {
@@ -442,6 +461,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
     [
         ("counted", "counted_frame"),
         ("running", "running_helper"),
+        ("drawn_", "drawn_rows"),  # around what an object draws
         ("sorted_middle", "sorted_middle_cpu"),
         ("summed_rows", "summed_rows"),  # composite, and of operators nothing
     ],

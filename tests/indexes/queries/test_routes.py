@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexes import Index
+from indexes.linking.facts import Edge
 from indexes.linking.works import Works
 from indexes.model.answers import Route
 from indexes.model.vocabulary import Choice, Location
@@ -57,6 +58,16 @@ def test_a_device_without_kernels_has_no_routes(tree_index: Index) -> None:
 def test_a_ufunc_works_on_single_elements(tree_index: Index) -> None:
     prices = Search(tree_index.facts).prices  # which ask for it where no operator is tagged
     assert [prices._loops_over_elements(one) for one in ("add.out", "addmm.out")] == [True, False]
+
+
+def test_the_kernel_around_a_ufunc_is_launched_by_the_loop_that_torchgen_writes(
+    tree_index: Index,
+) -> None:
+    route = usual(tree_index, "add.Tensor", "CUDA")
+    (loop,) = tree_index.facts.named("gpu_kernel")
+    edge = Edge(loop.id, 0, "call", "gpu_kernel", loop.id)
+    launched = tree_index.facts.works.launched_by(edge)
+    assert (route.kind, launched and launched.definition.name) == ("launch", route.note)
 
 
 def test_a_composite_operator_leads_through_those_it_calls(tree_index: Index) -> None:

@@ -68,6 +68,14 @@ YAML = f"""
   dispatch:
     CPU: rows_backward_cpu
 
+- func: rows_in_steps(Tensor self) -> Tensor
+  dispatch:
+    CPU: rows_in_steps_cpu
+
+- func: rows_given(Tensor self) -> Tensor
+  dispatch:
+    CPU: rows_given_cpu
+
 - func: quantized_rows(Tensor self) -> Tensor
 
 - func: plain_rows(Tensor self) -> Tensor
@@ -113,6 +121,32 @@ Tensor chosen_rows_cpu(const Tensor& self, int64_t n) {{
   }} else {{
     of_all_rows(self);
   }}
+  return self;
+}}
+static void on_left(const Tensor& self) {{
+  at::parallel_for(0, 16, 0, [&](int64_t a, int64_t b) {{}});
+}}
+static void on_right(const Tensor& self) {{
+  at::parallel_for(0, 16, 0, [&](int64_t a, int64_t b) {{}});
+}}
+static void on_a_side(const Tensor& self) {{
+  if (is_left(self)) {{
+    on_left(self);
+  }} else {{
+    on_right(self);
+  }}
+}}
+Tensor rows_in_steps_cpu(const Tensor& self) {{
+  on_a_side(self);
+  of_few_rows(self);
+  return self;
+}}
+static void given_rows(const Tensor& self, void (*step)(const Tensor&)) {{
+  on_left(self);
+  step(self);
+}}
+Tensor rows_given_cpu(const Tensor& self) {{
+  given_rows(self, &of_few_rows);
   return self;
 }}
 static void of_one(const Tensor& self) {{ deep_frame(self); }}
@@ -298,6 +332,21 @@ def test_what_a_body_runs_too_is_no_other_way(index: Index) -> None:
         ("of_weights", True),  # where its result is asked for
         ("of_late_inputs", False),
     ]
+
+
+@pytest.mark.parametrize(
+    ("operator", "ends"),
+    [
+        # The usual one of a step's ways runs too, another is another way.
+        ("rows_in_steps", [("of_few_rows", False), ("on_right", True), ("on_left", False)]),
+        ("rows_given", [("of_few_rows", False), ("on_left", True)]),  # beside what it is given
+    ],
+)
+def test_of_a_step_that_runs_too_one_way_does(
+    index: Index, operator: str, ends: list[tuple[str, bool]]
+) -> None:
+    found = [one for one in index.routes(operator) if one.device == "CPU"]
+    assert [(one.symbol.rpartition("::")[2], one.beside) for one in found] == ends
 
 
 @pytest.mark.parametrize(

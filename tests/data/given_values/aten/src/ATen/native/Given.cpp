@@ -216,6 +216,73 @@ static Tensor by_way(const Tensor& self, std::string_view way) {
 }
 Tensor by_kind(const Tensor& self, std::string_view way) { return by_way(self, way); }
 Tensor by_other_kind(const Tensor& self, std::string_view way) { return by_way(self, way); }
+enum class Plan { Vendor, Turned, TurnedWide, Plain };
+struct PlanParams {
+  bool turned;
+  auto by_vendor(const Tensor& self) const -> bool {
+    return self.is_contiguous() && !turned;
+  }
+};
+static Plan plan_of(const Tensor& self, const PlanParams& params) {
+  if (params.by_vendor(self)) {
+    return Plan::Vendor;
+  } else if (params.turned) {
+    if (is_wide(self)) return Plan::TurnedWide;
+    return Plan::Turned;
+  }
+  return Plan::Plain;
+}
+Tensor by_possible(const Tensor& self, bool turned) {
+  PlanParams params;
+  params.turned = turned;
+  Plan plan = plan_of(self, params);
+  switch (plan) {
+    case Plan::Vendor:
+      fast_step(self);
+      break;
+    case Plan::Turned:
+    case Plan::TurnedWide:
+      slow_loop(self);
+      break;
+    case Plan::Plain:
+      fast_step(self);
+  }
+  return self;
+}
+static Tensor with_nothing(Tensor& out, const Tensor& self) {
+  const bool has_result = out.defined();
+  if (has_result) {
+    slow_step(self);
+  } else {
+    fast_step(self);
+  }
+  return self;
+}
+Tensor by_nothing(const Tensor& self) {
+  Tensor result, unused;
+  result = with_nothing(unused, self);
+  return result;
+}
+static void with_test(const Tensor& self, bool one_sided) {
+  if (!one_sided) {
+    slow_step(self);
+  } else {
+    fast_step(self);
+  }
+}
+Tensor by_test(const Tensor& self, std::optional<int64_t> n) {
+  const bool is_twofold = self.is_complex();
+  const bool one_sided = n.has_value() ? *n > 1 : !is_twofold;
+  with_test(self, one_sided);
+  return self;
+}
+TORCH_IMPL_FUNC(by_place_out)(const Tensor& self, const Tensor& result) {
+  if (result.is_same(self)) {
+    fast_step(self);
+  } else {
+    slow_loop(self);
+  }
+}
 bool is_worth_cpu(const Tensor& self, int64_t size) {
   bool worth = size == 1;
   for (auto one : self.sizes()) {
