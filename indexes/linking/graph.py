@@ -125,7 +125,7 @@ class Graph:
         own = {row.key for row in self.facts.kernels(name)} if out else ()
         rule = f"structured_delegate: torchgen calls {out} on new outputs"
         for key in dict.fromkeys(row.key for row in self.facts.kernels(out)) if out else ():
-            if device_of_key(key) and key not in own:
+            if device_of_key(key) == key and key not in own:
                 yield KernelRow(name, key, "", "composite", (), "by rule", rule, calls=str(out))
 
     def delegating(self, out: str) -> Iterator[KernelRow]:

@@ -165,4 +165,6 @@ def _condition(choice: Choice) -> str:
     text = choice.text if len(choice.text) <= _LONGEST else f"{choice.text[: _LONGEST - 3]}..."
     condition = _PLAIN.sub(r"\1", text.removeprefix("if "))
     negation = "!" if choice.arm in ("else", "otherwise") else ""
+    if negation and ") && (" in condition:  # of one branch within another
+        condition = f"({condition})"
     return f"{negation}{condition} (:{choice.location.line})"
