@@ -339,7 +339,8 @@ class Conditions:
         """Whether another case of the same switch satisfies ``is_one``."""
         cases = [one for one in self.facts.branches(caller) if one.arm == choice.arm == "case"]
         same = (one for one in cases if _switch(one.text) == _switch(choice.text))
-        return any(is_one(Choice(one.text, one.arm, Location("", one.line))) for one in same)
+        places = ((one, Location("", one.line)) for one in same)
+        return any(is_one(Choice(one.text, one.arm, at, one.means)) for one, at in places)
 
     def _is_own_flag(self, choice: Choice, walk: Walk, caller: int) -> bool | None:
         """Whether a branch is taken by a flag named after an operator on the route, as
