@@ -7,7 +7,7 @@ Function bodies are spans here; ``bodies`` reads them. It never fails: unreadabl
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from re import Match
 
 from indexes.model.errors import CXX_NESTING
@@ -200,14 +200,17 @@ class _Scanner:
         ``#if A / void f( / #else / void g( / #endif / int x) {``."""
         head, lexed = any_head(self.text, start, at, self._class()), self.scan.lexed
         last = bisect_left(lexed.guard_offsets, at)
-        begun, turned, ended = [0, 0, 0, *lexed.guard_offsets[:last]][-3:]
-        is_branched = [*lexed.guard_kinds[:last]][-3:] == [IF, ELSE, ENDIF]
-        if head.kind != "opaque" or turned < start or not is_branched:
+        recent = slice(max(0, last - 3), last)
+        offsets, kinds = lexed.guard_offsets[recent], lexed.guard_kinds[recent]
+        if head.kind != "opaque" or kinds != [IF, ELSE, ENDIF] or offsets[1] < start:
             return [head]
-        pairs = ((turned, ended), (max(begun, start), turned))
-        left = [self.text[:a] + " " * (b - a) + self.text[b:at] for a, b in pairs]
-        heads = [any_head(one, start, at, self._class()) for one in left]
-        return heads if all(one.kind == "function" for one in heads) else [head]
+        begun, turned, ended = (max(0, one - start) for one in offsets)
+        text, pairs = self.text[start:at], ((turned, ended), (begun, turned))
+        left = [text[:a] + " " * (b - a) + text[b:] for a, b in pairs]
+        heads = [any_head(one, 0, len(one), self._class()) for one in left]
+        if any(one.kind != "function" for one in heads):
+            return [head]
+        return [replace(one, name_at=start + one.name_at) for one in heads]
 
     def _class(self) -> str:
         return self.stack[-1][1] if self.stack else ""
