@@ -305,10 +305,9 @@ def _operator_parameters(schema: str, given: str, member: bool, out_last: bool) 
     options = [a for a in ordered if a.name in ("dtype", "layout", "device", "pin_memory")]
     marks = [(a.name, _schema_mark(a)) for a in ordered]
     needed = (a for a in ordered if a.default is None or a.name in given.split())
-    fewest = sum(1 for a in needed if a not in options)
-    if len(options) == 4:
-        marks = _options_as_one(marks)
-    return tuple(marks), fewest
+    if len(options) < 4:
+        return tuple(marks), sum(1 for _ in needed)
+    return tuple(_options_as_one(marks)), sum(1 for a in needed if a not in options)
 
 
 def _options_as_one(marks: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -21,6 +21,8 @@ YAML = b"""
   cpp_no_default_args: ['dim']
 - func: sub.Scalar(Tensor self, Scalar other) -> Tensor
   variants: function
+- func: norm.dim_dtype(Tensor self, int[1] dim, *, ScalarType dtype) -> Tensor
+- func: norm.dim(Tensor self, int[1] dim) -> Tensor
 """
 NATIVES = read_native_functions(YAML, "native_functions.yaml")[0]
 
@@ -69,6 +71,13 @@ def test_an_argument_may_have_no_default_in_cpp() -> None:
     overloads = [one for one in NATIVES if one.name == "any"]
     call = Call("any", "at", 1, "call", "", "T")
     assert [o.full_name for o in fitting(call, overloads, lambda name: "?")] == ["any"]
+
+
+@pytest.mark.parametrize(("given", "found"), [("T i", "norm.dim"), ("T i D", "norm.dim_dtype")])
+def test_a_dtype_alone_is_an_argument_as_others(given: str, found: str) -> None:
+    overloads = [one for one in NATIVES if one.name == "norm"]
+    call = Call("norm", "at", 1, "call", "", given)
+    assert [one.full_name for one in fitting(call, overloads, lambda name: "?")] == [found]
 
 
 @pytest.mark.parametrize(
