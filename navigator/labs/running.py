@@ -75,7 +75,9 @@ def run_lab(
     """
     command = own_command(python, "navigator.labs.execute", str(lab.path))
     variables = {"TORCHNAV_CHECKOUT": tree, "TORCHNAV_CACHE": str(cache) if cache else None}
-    environment = {**os.environ, **{name: value for name, value in variables.items() if value}}
+    in_order = {"PYTHONUNBUFFERED": "1"}  # what a cell prints, and what processes that it starts do
+    given = {name: value for name, value in variables.items() if value}
+    environment = {**os.environ, **in_order, **given}
     with _started(command, environment) as process:
         try:
             version, cells = _collected(_events(process), lab, cell_done)

@@ -28,7 +28,10 @@ def statuses(made: Lab, index: Index) -> tuple[LabReport, dict[str, str]]:
     return report, found
 
 
-def test_claims_hold_with_what_was_printed(tmp_path: Path, tree_index: Index) -> None:
+def test_claims_hold_with_what_was_printed(
+    tmp_path: Path, tree_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
     made = lab(
         tmp_path,
         "# %%\nimport subprocess, sys\nprint('here')\nsubprocess.run([sys.executable, '-c', "
