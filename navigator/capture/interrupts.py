@@ -11,7 +11,7 @@ from types import FrameType
 
 @contextmanager
 def interrupts_held() -> Iterator[None]:
-    """An interrupt within the block reaches the program when it has ended."""
+    """An interrupt that comes within the block reaches the program when the block has ended."""
     handler = signal.getsignal(signal.SIGINT)
     if not callable(handler) or threading.current_thread() is not threading.main_thread():
         yield

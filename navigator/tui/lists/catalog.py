@@ -51,9 +51,10 @@ class FindPane(PlacesPane):
             )
 
     def _found(self, text: str, hits: Sequence[Hit]) -> None:
-        self.places.message = f"nothing is named {text}"
         if self.context.index is None:
             self.wait("only operators are known", self.typed)
+        else:
+            self.places.message = f"nothing is named {text}"
         self.show_rows([of_hit(hit) for hit in hits])
         self._type_ahead.answered(text)
 

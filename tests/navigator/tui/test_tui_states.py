@@ -10,13 +10,14 @@ from threading import Event
 import pytest
 
 from indexes.model.answers import Unresolved
+from indexes.queries.index import Index
 from indexes.source.source import Source
 from navigator.tui.history import Visit
 from navigator.tui.processes.preview import REASON, Preview
 from navigator.tui.screens.places import PlacesScreen
 from navigator.tui.session import Session
 from navigator.tui.source.source_pane import SourcePane
-from tests.navigator.tui.conftest import Sit
+from tests.navigator.tui.conftest import Person, Sit
 from tests.tree_marks import TREE
 
 YAML = "aten/src/ATen/native/native_functions.yaml"
@@ -103,12 +104,19 @@ async def test_the_operators_are_there_while_the_index_is_built(
     assert (tmp_path / "cache").is_dir()
 
 
+async def begins_before_the_index(person: Person) -> Index:
+    """There is only the YAML file; returns the index that may come."""
+    await person.asks_for("softmax")
+    assert person.session is not None
+    index = person.session.index
+    assert isinstance(index, Index)
+    person.opens(Session(Preview(Source.find(str(TREE)))))
+    return index
+
+
 async def test_the_index_answers_anew_wherever_the_cursor_is(sit: Sit) -> None:
     async with sit(120, 40) as person:
-        await person.asks_for("softmax")
-        assert person.session is not None
-        index, preview = person.session.index, Preview(Source.find(str(TREE)))
-        person.opens(Session(preview))
+        index = await begins_before_the_index(person)
         await person.sees(REASON, "Not read yet")
         assert "✗" not in person.line(f"… {person.chain.op}")
         await person.presses("tab", "G")
@@ -134,10 +142,7 @@ async def test_a_list_that_waits_for_the_index_fills_once_there_is_one(
     sit: Sit, keys: str, found: str
 ) -> None:
     async with sit(120, 40) as person:
-        await person.asks_for("softmax")
-        assert person.session is not None
-        index, preview = person.session.index, Preview(Source.find(str(TREE)))
-        person.opens(Session(preview))
+        index = await begins_before_the_index(person)
         await person.sees("Not read yet")
         key, _, text = keys.partition(" ")
         await person.types(text, into=key)
@@ -149,10 +154,7 @@ async def test_a_list_that_waits_for_the_index_fills_once_there_is_one(
 
 async def test_nothing_is_said_to_be_missing_before_there_is_an_index(sit: Sit) -> None:
     async with sit(120, 40) as person:
-        await person.asks_for("softmax")
-        assert person.session is not None
-        index, preview = person.session.index, Preview(Source.find(str(TREE)))
-        person.opens(Session(preview))
+        index = await begins_before_the_index(person)
         await person.sees("Not read yet")
         await person.presses("2")
         await person.sees("not available yet")
