@@ -23,6 +23,7 @@ from indexes.queries.changes.related import computed
 from indexes.queries.contribution.helpers import definitions_at
 from indexes.queries.contribution.operator_places import formula_files
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.impact.rebuild import NATIVE
 from indexes.readers.python.operator_lists import ListRow, OperatorList, read_operator_lists
 
 DERIVATIVES = "tools/autograd/derivatives.yaml"
@@ -338,7 +339,7 @@ class _NewFormula:
 _GENERATOR = "tools/autograd/gen_autograd.py"
 _ARGUMENT = regex(r"add_argument\(\s*[\"'](\w+)[\"']")
 _GIVEN = {
-    "native_functions": "aten/src/ATen/native/native_functions.yaml",
+    "native_functions": NATIVE,
     "tags": "aten/src/ATen/native/tags.yaml",
     "out": '"$(mktemp -d)"',
     "autograd": "tools/autograd",

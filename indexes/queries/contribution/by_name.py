@@ -12,6 +12,7 @@ from indexes.model.regex import MULTILINE, regex
 from indexes.model.vocabulary import Location
 from indexes.queries.contribution.steps import Step
 from indexes.queries.corpus import Corpus
+from indexes.queries.impact.mentions import GENERATORS
 from indexes.queries.indexed_tree import IndexedTree
 from indexes.queries.python_names.members import find_in_classes
 from indexes.source.source import Source
@@ -32,7 +33,6 @@ _FEWEST_LETTERS = 3
 
 _BACKWARD = "_backward"
 _MOST_TABLES = 4
-_GENERATORS = ("tools/autograd/", "tools/codegen/", "torchgen/")
 
 
 def tables_of(corpus: Corpus, path: str, name: str = "") -> list[Step]:
@@ -68,7 +68,7 @@ def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, 
 def generator_lists(corpus: Corpus, name: str) -> Iterator[Step]:
     """The generators of code that list an operator by name, each at its first row."""
     row = re.compile(rf"[\"']{re.escape(name)}[\"']\s*[,\]}}:]".encode())
-    for path in corpus.files_with(name, "python", lambda one: one.startswith(_GENERATORS)):
+    for path in corpus.files_with(name, "python", lambda one: one.startswith(GENERATORS)):
         if found := row.search(text := corpus.text(path)):
             where = Location(path, text.count(b"\n", 0, found.start()) + 1)
             yield Step("table", PurePosixPath(path).name, where, f"lists {name} by its name")

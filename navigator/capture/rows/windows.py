@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from time import time_ns
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -77,7 +78,7 @@ class Windows:
                     self._file.fail(error)
                 except KeyboardInterrupt:  # only when the program has ended
                     for left in self._waiting:
-                        os.unlink(left.path)
+                        Path(left.path).unlink(missing_ok=True)
                     raise
 
     def _write(self, closed: Closed) -> None:
