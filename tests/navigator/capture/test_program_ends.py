@@ -34,8 +34,8 @@ import signal, torch
 signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
 x, count = torch.ones(3), 0
 for turn in range(60):
-    signal.setitimer(signal.ITIMER_REAL, 0.001 + turn * 0.0001)
     try:
+        signal.setitimer(signal.ITIMER_REAL, 0.001 + turn * 0.0001)
         while True:
             x.neg()
             count += 1
