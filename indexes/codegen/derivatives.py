@@ -23,7 +23,7 @@ from indexes.codegen.variants import (
 from indexes.model.lines import grouped
 from indexes.model.regex import regex
 from indexes.model.schema import Argument, Schema, SchemaKind, Signature, parse_schema
-from indexes.model.vocabulary import DerivativeEntry, Formula, NativeFunction
+from indexes.model.vocabulary import OUT_RAISES, DerivativeEntry, Formula, NativeFunction
 from indexes.readers.project.torchgen_lists import ForeachRule
 
 
@@ -72,7 +72,8 @@ class Derivatives:
             return DerivativeMatch(None, "not an operator of native_functions.yaml")
         schema = parse_schema(function.schema)
         if schema.out_arguments and function.schema not in self._exact:
-            return DerivativeMatch(None, _OUT)
+            has_formulas = self._match(function, schema).entry is not None
+            return DerivativeMatch(None, OUT_RAISES if has_formulas else _NONE)
         return self._match(function, schema)
 
     def generated_for(self, op: str) -> Mapping[str, bool] | None:
@@ -90,7 +91,7 @@ class Derivatives:
         if info is not None:
             return replace(info.match(_EXACT), exact=True)
         if schema.out_arguments and is_generated(function):
-            return DerivativeMatch(None, _OUT)
+            return DerivativeMatch(None, _NONE)
         return self._of_another(function, schema) or DerivativeMatch(None, _NONE)
 
     def _of_another(self, function: NativeFunction, schema: Schema) -> DerivativeMatch | None:
@@ -207,7 +208,6 @@ class _Info:
 
 
 _EXACT = "derivatives.yaml has an entry for this overload"
-_OUT = "out= overloads are never differentiable: they raise when an argument requires grad"
 _NONE = "no entry in derivatives.yaml"
 _INPLACE = (
     "no entry of its own: in-place overloads use the entry of the out-of-place one, {}; its "

@@ -211,6 +211,10 @@ class DerivativeEntry:
     output_differentiability: tuple[str, ...] | None = None
 
 
+OUT_RAISES = "out= overloads are never differentiable: they raise when an argument requires grad"
+"""Why an out= overload whose functional form has formulas has none."""
+
+
 # ---------------------------------------------------------------------- C++ facts
 
 

@@ -13,7 +13,7 @@ from indexes.linking.works import makes_new
 from indexes.model.answers import Route
 from indexes.model.regex import regex
 from indexes.model.schema import Schema, parse_schema
-from indexes.model.vocabulary import DerivativeEntry
+from indexes.model.vocabulary import OUT_RAISES, DerivativeEntry
 from indexes.queries.routing.argument_values import defaults_of
 from indexes.queries.routing.conditions import Order
 from indexes.store.lookup import Lookup
@@ -41,6 +41,7 @@ class Recorded(NamedTuple):
 
 
 _NO_FORMULA = "nothing that it calls has a formula for its result"
+_RAISES = "{} raises when an argument requires grad"
 
 
 def of_composite(facts: Lookup, name: str, found: Sequence[Route]) -> Recorded | None:
@@ -50,6 +51,8 @@ def of_composite(facts: Lookup, name: str, found: Sequence[Route]) -> Recorded |
     recording = Recording(facts, device, defaults_of(native) if native else ())
     if not recording.is_composite(name):
         return None
+    if raises := recording.raising(found):
+        return Recorded(None, False, why=_RAISES.format(raises))
     carriers = recording.carriers(name)
     if carriers is not None and not carriers:
         return Recorded(None, False, why=_NO_FORMULA)
@@ -59,8 +62,9 @@ def of_composite(facts: Lookup, name: str, found: Sequence[Route]) -> Recorded |
         if one in entries and not _nodes(entries[one]):
             return Recorded(entries[one], False)
     known = {o: e for o, e in entries.items() if _nodes(e) and o in (carriers or entries)}
-    if not known and carriers and len(carriers) == 1 and not recording.may_compute(name):
-        (only,) = carriers
+    if not known and recording.is_unseen(found):
+        return Recorded(None, False, why=_NO_FORMULA)
+    if not known and (only := recording.only(name, carriers or frozenset(), found)):
         if (entry := recording.entry(only)) is None:
             return Recorded(None, True, why=f"by {only}, written by hand")
         known = {only: entry}
@@ -134,6 +138,24 @@ class Recording:
         if the route ends before."""
         names = (one.symbol for one in route.via[1:] if self.facts.native(one.symbol))
         return next((one for one in names if not self.is_composite(one)), "")
+
+    def raising(self, found: Sequence[Route]) -> str:
+        """The ``out`` overload on the usual route that refuses arguments which require grad."""
+        name = self.first(found[0]) if found else ""
+        return name if name and self.facts.derivative(name)[1] == OUT_RAISES else ""
+
+    def is_unseen(self, found: Sequence[Route]) -> bool:
+        """Whether the usual route computes without an operator, which autograd does not see."""
+        return bool(found) and found[0].kind != "none" and not self.first(found[0])
+
+    def only(self, name: str, carriers: frozenset[str], found: Sequence[Route]) -> str:
+        """The one operator that can carry the gradient; empty if it is not certain. Where something
+        is computed it has the operator's name, where nothing is it is a view."""
+        if len(carriers) > 1 or self.may_compute(name):
+            computes = bool(found) and found[0].kind != "none"
+            alike = (one for one in carriers if self.may_compute(one) == computes)
+            carriers = frozenset(o for o in alike if not computes or _is_kin(name, o))
+        return next(iter(carriers)) if len(carriers) == 1 else ""
 
     def maker(self, name: str) -> str:
         """The recorded operator whose result a composite one returns: the last that its kernel
@@ -268,6 +290,12 @@ class Recording:
         named = (one for one in around if not one.symbol.startswith(_SIGN))
         given = (site.arguments.split() for one in named for site in self._order.sites(one))
         return any(mark in "T?" for marks in given for mark in marks)
+
+
+def _is_kin(*operators: str) -> bool:
+    """Whether one of two operators is named as the other begins: ``linalg_eigvals``."""
+    one, other = (name.partition(".")[0].strip("_") for name in operators)
+    return one.startswith(other) or other.startswith(one)
 
 
 def _changes(schema: Schema) -> bool:

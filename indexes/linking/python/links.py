@@ -342,6 +342,9 @@ def _functional(op: NativeFunction) -> str:
     return f"aten::{op.name[:-1]}" if op.name.endswith("_") else ""
 
 
+_TESTED_AS = ("aten_backward_name", "decomp_aten_name")
+
+
 def opinfo_entries(op: NativeFunction, facts: PythonIndex) -> Iterator[tuple[Found, str]]:
     """The OpInfo entries of an operator, each with the target by which it is found."""
     own, functional, names = f"aten::{op.name}", _functional(op), names_of(op, facts)
@@ -354,12 +357,16 @@ def opinfo_entries(op: NativeFunction, facts: PythonIndex) -> Iterator[tuple[Fou
                 yield (path, fact), target
 
 
+def tested_without_autograd(op: NativeFunction, facts: PythonIndex) -> bool:
+    """Whether all OpInfos of an operator itself say ``supports_autograd=False``."""
+    found = (unpack(fact.detail) for (_, fact), _ in opinfo_entries(op, facts))
+    own = [one for one in found if "ref_of" not in one and one.keys().isdisjoint(_TESTED_AS)]
+    return bool(own) and all("autograd" in one for one in own)
+
+
 def _opinfo(op: NativeFunction, facts: PythonIndex) -> Iterator[Link]:
     for found, target in opinfo_entries(op, facts):
         yield _opinfo_link(found, target, _functional(op))
-
-
-_TESTED_AS = ("aten_backward_name", "decomp_aten_name")
 
 
 def _opinfo_link(found: Found, target: str, functional: str) -> Link:

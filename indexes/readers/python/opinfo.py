@@ -137,6 +137,7 @@ def _facts(entry: _Entry, explicit: dict[tuple[str, str], str]) -> Iterator[Pyth
         aten_name=aten_name,
         op=_operator(entry.keywords.get("op")),
         ref_of=ref_of,
+        autograd="no" if _is_false(entry.keywords.get("supports_autograd")) else "",
     )
     aliases = entry.keywords.get("aliases")
     listed = aliases.elts if isinstance(aliases, (ast.Tuple, ast.List)) else ()
@@ -150,6 +151,10 @@ def _facts(entry: _Entry, explicit: dict[tuple[str, str], str]) -> Iterator[Pyth
         if (other := entry.text(keyword)) and _target(other) not in targets:
             more = f"{detail}; {pack(**{keyword: other})}"
             yield PythonFact("opinfo", _target(other), name, *where, more)
+
+
+def _is_false(node: ast.expr | None) -> bool:
+    return isinstance(node, ast.Constant) and node.value is False
 
 
 def _target(aten_name: str) -> str:

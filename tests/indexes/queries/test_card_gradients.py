@@ -70,6 +70,20 @@ YAML = """
 - func: scaled_last(Tensor self) -> Tensor
 
 - func: indexed(Tensor self) -> Tensor
+
+- func: twice_joined.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+
+- func: copied.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+
+- func: by_pointer(Tensor self) -> Tensor
+
+- func: order_of(Tensor self) -> Tensor
+
+- func: scaled_for_gradients(Tensor self) -> Tensor
+
+- func: scaled_quickly(Tensor self) -> Tensor
+  dispatch:
+    CPU: scaled_quickly_kernel
 """
 DERIVATIVES = """
 - name: scaled(Tensor self) -> Tensor
@@ -92,6 +106,10 @@ namespace at::native {
 Tensor scaled_kernel(const Tensor& self) {
   cpu_kernel(iter, [](float a) { return 2 * a; });
   return self;
+}
+Tensor& scaled_out_kernel(const Tensor& self, Tensor& out) {
+  cpu_kernel(iter, [](float a) { return 2 * a; });
+  return out;
 }
 Tensor joined_scale(const Tensor& self) { return at::scaled(self); }
 Tensor twice_joined(const Tensor& self) { return at::joined_scale(self); }
@@ -141,8 +159,33 @@ Tensor scaled_last(const Tensor& self) {
   }
   return found;
 }
+Tensor& twice_joined_out(const Tensor& self, Tensor& out) { return at::scaled_out(out, self); }
+Tensor& copied_out(const Tensor& self, Tensor& out) {
+  return out.scaled_().copy_(at::scaled(self));
+}
+Tensor by_pointer(const Tensor& self) {
+  float* made = self.data_ptr<float>();
+  fbgemm::fbgemmPacked(made, made);
+  return self;
+}
+Tensor order_of(const Tensor& self) { return std::get<1>(at::scaled(self)); }
+Tensor scaled_quickly_kernel(const Tensor& self) { return at::ranks_of(self); }
+Tensor scaled_for_gradients(const Tensor& self) {
+  if (self.requires_grad()) {
+    return at::scaled(self);
+  }
+  return at::scaled_quickly(self);
+}
 Tensor indexed(const Tensor& self) { return at::ranks_of(self).moved(); }
 }
+"""
+
+
+OPINFOS = """
+op_db = [
+    OpInfo("order_of", supports_autograd=False),
+    OpInfo("twice_joined", supports_autograd=True),
+]
 """
 
 
@@ -152,6 +195,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
         f"{NATIVE}native_functions.yaml": YAML,
         "tools/autograd/derivatives.yaml": DERIVATIVES,
         f"{NATIVE}Scaled.cpp": KERNELS,
+        "torch/testing/_internal/further.py": OPINFOS,
     }
     with grown(tmp_path_factory, files) as index:
         yield index
@@ -201,3 +245,25 @@ def test_an_operator_that_changes_its_argument_is_recorded_by_what_changes_it(in
 
 def test_a_view_of_what_has_no_formula_carries_no_gradient(index: Index) -> None:
     assert gradient(index, "indexed").text == "not differentiable"
+
+
+def test_an_out_overload_that_calls_one_with_formulas_raises(index: Index) -> None:
+    found = gradient(index, "twice_joined.out")
+    assert found.text == "not differentiable"
+    assert found.note == "scaled.out raises when an argument requires grad"
+    assert gradient(index, "copied.out").text != "not differentiable"
+
+
+def test_what_computes_without_an_operator_has_no_gradient(index: Index) -> None:
+    assert gradient(index, "by_pointer").text == "not differentiable"
+
+
+def test_the_opinfo_tells_that_there_is_no_gradient(index: Index) -> None:
+    found = gradient(index, "order_of")
+    assert found.text == "not differentiable"
+    assert found.note == "its OpInfo has supports_autograd=False"
+    assert gradient(index, "twice_joined").text == "ScaledBackward0 via scaled"
+
+
+def test_the_one_operator_that_can_carry_a_gradient_is_named(index: Index) -> None:
+    assert gradient(index, "scaled_for_gradients").text == "ScaledBackward0 via scaled"
