@@ -12,8 +12,14 @@ from indexes.codegen.variants import signature_of
 from indexes.linking.facts import Link
 from indexes.linking.graph import DEVICES
 from indexes.linking.python.compilers import Compilers
-from indexes.linking.python.links import python_ways, registered, words_of
-from indexes.linking.python.paths import NamedTest, named_tests, operator_targets
+from indexes.linking.python.links import python_ways, registered, tested_without_autograd, words_of
+from indexes.linking.python.paths import (
+    NamedTest,
+    named_tests,
+    operator_targets,
+    place_of,
+    skipping_rule,
+)
 from indexes.linking.registrations import REFUSES, around_dispatch, kernels_over_cpp
 from indexes.model.answers import (
     AutocastPolicy,
@@ -62,7 +68,7 @@ def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> 
         *_with_python(index, native, _device_lines(index, native, summary, found)),
         *_runtime_lines(index, native, summary),
         _gradient(native, gradient, index),
-        *_python(around),
+        *_python(index, native, around),
         _compilers(around),
         *_autocast(around),
         _tests(native, around),
@@ -198,6 +204,7 @@ class _Gradient(NamedTuple):
 
 
 _YES, _NO = "differentiable", "not differentiable"
+_TESTED_WITHOUT = "its OpInfo has supports_autograd=False"
 
 
 def _derivative(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> _Gradient:
@@ -207,6 +214,8 @@ def _derivative(index: IndexedTree, native: NativeFunction, found: Sequence[Rout
         return _Gradient(None, _YES)
     returned = parse_schema(native.schema).returns
     is_made = any(row.key == COMPOSITE[-1] for row in facts.kernels(name))
+    if is_made and own is None and tested_without_autograd(native, index.facts.python):
+        return _Gradient(None, _NO, why=_TESTED_WITHOUT)
     if is_made and any(one.base_type == "Tensor" for one in returned):
         from indexes.queries.recording import of_composite
 
@@ -238,8 +247,9 @@ def _gradient(native: NativeFunction, gradient: _Gradient, index: IndexedTree) -
         if status == _YES:
             status, rule = f"{status} through what it calls", _own_on(index, native, own)
         return CardLine("grad", status, None, why or rule, opens, "4")
-    text = ", ".join(dict.fromkeys(_nodes(entry))) or status
-    own, formulas = index.facts.derivative(native.full_name)[0], [*_formulas(entry)]
+    usual, *others = dict.fromkeys(_nodes(entry)) or [status]
+    text, own = usual, index.facts.derivative(native.full_name)[0]
+    formulas = [*_formulas(entry), *_for_other_keys(entry, others)]
     if own != entry:
         text = f"{text} via {entry.op}" + f", then {then}" * bool(then)
         formulas += filter(None, [_own_on(index, native, own)])
@@ -248,6 +258,11 @@ def _gradient(native: NativeFunction, gradient: _Gradient, index: IndexedTree) -
 
 def _nodes(entry: DerivativeEntry) -> Iterator[str]:
     return (one.grad_fn for one in entry.sets if one.grad_fn)
+
+
+def _for_other_keys(entry: DerivativeEntry, nodes: Sequence[str]) -> Iterator[str]:
+    """``SumBackwardAutogradNestedTensor1 for AutogradNestedTensor``."""
+    return (f"{one.grad_fn} for {one.key}" for one in entry.sets if one.grad_fn in nodes)
 
 
 def _own_on(index: IndexedTree, native: NativeFunction, own: DerivativeEntry | None) -> str:
@@ -269,13 +284,34 @@ def _formulas(entry: DerivativeEntry) -> Iterator[str]:
 # ----------------------------------------------------------------------------------- around
 
 
-def _python(around: Surroundings) -> Iterator[CardLine]:
-    if around.python:
-        first, *others = sorted(around.python, key=_is_made)
-        note = ", ".join(one.name for one in others[:_MOST_NAMES])
-        if len(others) > _MOST_NAMES:
-            note += f" and {len(others) - _MOST_NAMES} more"
-        yield CardLine("Python", first.name, first.location, note, "", "5")
+def _python(index: IndexedTree, native: NativeFunction, around: Surroundings) -> Iterator[CardLine]:
+    if not around.python:
+        return
+    first, *others = sorted(around.python, key=_is_made)
+    skipped = skipping_rule(native, index.facts.python)
+    if skipped and first.location == place_of(skipped):
+        yield _bound_by_hand(index, native, first.location)
+        return
+    note = ", ".join(one.name for one in others[:_MOST_NAMES])
+    if len(others) > _MOST_NAMES:
+        note += f" and {len(others) - _MOST_NAMES} more"
+    yield CardLine("Python", first.name, first.location, note, "", "5")
+
+
+_HOLDERS = {"torch": "_VariableFunctions", "torch.Tensor": "TensorBase"}
+"""Where bindings of functions and methods stand."""
+
+
+def _bound_by_hand(index: IndexedTree, native: NativeFunction, skipped: Location) -> CardLine:
+    """Where C++ binds an operator for which no binding is generated."""
+    from indexes.queries.python_names.bound import Bound
+
+    bound = Bound(index)
+    for owner, holder in _HOLDERS.items():
+        if found := bound.places(f"torch._C.{holder}.{native.name}"):
+            return CardLine("Python", f"{owner}.{native.name}", found[0].location, "", "", "5")
+    text = f"no binding: torch.ops.aten.{native.name}"
+    return CardLine("Python", text, skipped, "", "", "5")
 
 
 def _is_made(one: NamedPlace) -> bool:

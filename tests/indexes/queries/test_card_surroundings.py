@@ -6,7 +6,8 @@ import pytest
 
 from indexes.model.errors import NotFound
 from indexes.queries.index import Index
-from tests.tree_marks import marks
+from tests.indexing import grown, line_of
+from tests.tree_marks import NATIVE, marks
 
 
 def names(index: Index, op: str) -> list[str]:
@@ -49,3 +50,42 @@ def test_decompositions_stand_where_the_tree_marks_them(tree_index: Index) -> No
 def test_an_unknown_operator_is_refused(tree_index: Index) -> None:
     with pytest.raises(NotFound):
         tree_index.surroundings("no_such_thing")
+
+
+GENERATOR = """
+SKIP_PYTHON_BINDINGS = [
+    "leafy",
+    "hidden",
+]
+"""
+ENTRIES = """
+- func: leafy(Tensor self) -> bool
+  variants: method
+
+- func: hidden(Tensor self) -> Tensor
+"""
+TABLE = """
+PyMethodDef variable_methods[] = {
+  {"leafy", THPVariable_leafy, METH_NOARGS, nullptr},
+};
+"""
+
+
+def test_a_name_without_a_generated_binding_leads_to_the_one_written_by_hand(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    table = "tools/autograd/templates/python_variable_methods.cpp"
+    generator = "tools/autograd/gen_python_functions.py"
+    files = {f"{NATIVE}native_functions.yaml": ENTRIES, table: TABLE, generator: GENERATOR}
+    with grown(tmp_path_factory, files) as index:
+        by_hand, without = (
+            next(one for one in index.card(name).lines if one.label == "Python")
+            for name in ("leafy", "hidden")
+        )
+        assert by_hand.text == "torch.Tensor.leafy"
+        assert by_hand.location
+        assert by_hand.location.path == table
+        assert by_hand.location.line == line_of(index, table, '{"leafy"')
+        assert without.text == "no binding: torch.ops.aten.hidden"
+        assert without.location
+        assert without.location.path == generator
