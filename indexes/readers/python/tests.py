@@ -44,7 +44,8 @@ def _collected(test: Head, every: Sequence[Head]) -> Head:
 
 # ------------------------------------------------------------------------ named and called
 
-_CALL = regex(rb"\.(\w+)(\.\w+)?\(")
+_CALL = regex(rb"\.(\w+)(\.\w+)?[(,)\]]")
+"""A call, or a function that is passed on."""
 _ROOTS = frozenset((b"torch", b"aten", b"F", b"nn", b"refs", b"prims"))
 _DOTTED = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_."
 _TELLING = 4
@@ -54,7 +55,7 @@ _TELLING = 4
 class _Call(NamedTuple):
     word: bytes
     text: bytes
-    """``torch.add(``, or ``.add(`` on an object."""
+    """``torch.add(`` or ``torch.add,``, or ``.add(`` on an object."""
     offset: int
     qualified: bool
     """Whether it names the function in PyTorch's namespace."""
@@ -76,7 +77,7 @@ def _named_calls(text: Text, every: Sequence[Head], place: int) -> Iterator[Pyth
             chosen.setdefault(call.word, call)
     for word, call in chosen.items():
         line = test.line + body.count(b"\n", 0, call.offset)
-        written = call.text.decode("utf-8", "replace").rstrip("(")
+        written = call.text.decode("utf-8", "replace").rstrip("(,)]")
         detail = pack(calls=written, at=line, qualified=int(call.qualified))
         symbol = _collected(test, every).qualified
         yield PythonFact("test_call", word.decode(), symbol, test.line, last, detail)
@@ -93,7 +94,8 @@ def _words(name: str) -> Iterator[bytes]:
 
 
 def _calls_of(body: bytes, word: bytes) -> Iterator[_Call]:
-    """The calls ``torch.add(`` and ``.add(`` of a word, and of its in-place form."""
+    """The calls ``torch.add(`` and ``.add(`` of a word, and of its in-place form; ``torch.add``
+    passed to what calls it."""
     at = body.find(b"." + word)
     while at >= 0:
         found = _CALL.match(body, at)
@@ -104,7 +106,7 @@ def _calls_of(body: bytes, word: bytes) -> Iterator[_Call]:
             root, *parts = path.split(b".")
             if root in _ROOTS and all(parts):
                 yield _Call(word, path + found[0], at - len(path), True)
-            elif not found[2] and len(word) >= _TELLING:
+            elif found[0].endswith(b"(") and not found[2] and len(word) >= _TELLING:
                 yield _Call(word, found[0], at, False)
         at = body.find(b"." + word, at + 1)
 

@@ -49,3 +49,13 @@ def test_a_function_in_a_test_is_no_test_of_its_own() -> None:
         ("test", "", "TestX.test_all", 2),
         ("test_call", "relu", "TestX.test_all", 3),
     ]
+
+
+def test_a_function_that_is_passed_on_counts_as_called() -> None:
+    source = "class TestX:\n    def test_cummax_relu_add(self):\n        x.relu, self.add)\n"
+    source += "        check(torch.cummax, [torch.add])\n"
+    facts = [fact for fact in read_tests(Text(source.encode())) if fact.kind == "test_call"]
+    assert [(one.target, unpack(one.detail)["calls"]) for one in facts] == [
+        ("cummax", "torch.cummax"),
+        ("add", "torch.add"),
+    ]
