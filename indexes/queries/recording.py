@@ -51,8 +51,8 @@ def of_composite(facts: Lookup, name: str, found: Sequence[Route]) -> Recorded |
     recording = Recording(facts, device, defaults_of(native) if native else ())
     if not recording.is_composite(name):
         return None
-    if raises := recording.raising(found):
-        return Recorded(None, False, why=_RAISES.format(raises))
+    if why := recording.refusal(found):
+        return Recorded(None, False, why=why)
     carriers = recording.carriers(name)
     if carriers is not None and not carriers:
         return Recorded(None, False, why=_NO_FORMULA)
@@ -139,10 +139,13 @@ class Recording:
         names = (one.symbol for one in route.via[1:] if self.facts.native(one.symbol))
         return next((one for one in names if not self.is_composite(one)), "")
 
-    def raising(self, found: Sequence[Route]) -> str:
-        """The ``out`` overload on the usual route that refuses arguments which require grad."""
+    def refusal(self, found: Sequence[Route]) -> str:
+        """Why no gradient passes the ``out`` overload on the usual route, if there is one."""
         name = self.first(found[0]) if found else ""
-        return name if name and self.facts.derivative(name)[1] == OUT_RAISES else ""
+        if not name or not self._schema(name).out_arguments:
+            return ""
+        raises = self.facts.derivative(name)[1] == OUT_RAISES
+        return _RAISES.format(name) if raises else _NO_FORMULA
 
     def is_unseen(self, found: Sequence[Route]) -> bool:
         """Whether the usual route computes without an operator, which autograd does not see."""

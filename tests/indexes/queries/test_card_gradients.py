@@ -75,6 +75,12 @@ YAML = """
 
 - func: copied.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 
+- func: ranks_of.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CPU: ranks_out_kernel
+
+- func: ranked.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+
 - func: by_pointer(Tensor self) -> Tensor
 
 - func: order_of(Tensor self) -> Tensor
@@ -160,6 +166,11 @@ Tensor scaled_last(const Tensor& self) {
   return found;
 }
 Tensor& twice_joined_out(const Tensor& self, Tensor& out) { return at::scaled_out(out, self); }
+Tensor& ranks_out_kernel(const Tensor& self, Tensor& out) {
+  cpu_kernel(iter, [](float a) { return 2 * a; });
+  return out;
+}
+Tensor& ranked_out(const Tensor& self, Tensor& out) { return at::ranks_of_out(out, self); }
 Tensor& copied_out(const Tensor& self, Tensor& out) {
   return out.scaled_().copy_(at::scaled(self));
 }
@@ -251,6 +262,7 @@ def test_an_out_overload_that_calls_one_with_formulas_raises(index: Index) -> No
     found = gradient(index, "twice_joined.out")
     assert found.text == "not differentiable"
     assert found.note == "scaled.out raises when an argument requires grad"
+    assert gradient(index, "ranked.out").text == "not differentiable"
     assert gradient(index, "copied.out").text != "not differentiable"
 
 
