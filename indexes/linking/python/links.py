@@ -358,8 +358,10 @@ def opinfo_entries(op: NativeFunction, facts: PythonIndex) -> Iterator[tuple[Fou
 
 
 def tested_without_autograd(op: NativeFunction, facts: PythonIndex) -> bool:
-    """Whether all OpInfos of an operator itself say ``supports_autograd=False``."""
-    found = (unpack(fact.detail) for (_, fact), _ in opinfo_entries(op, facts))
+    """Whether all OpInfos of an operator itself say ``supports_autograd=False``: that of an alias
+    may have further variants."""
+    name = f"aten::{op.name}"
+    found = (unpack(one.detail) for (_, one), target in opinfo_entries(op, facts) if target == name)
     own = [one for one in found if "ref_of" not in one and one.keys().isdisjoint(_TESTED_AS)]
     return bool(own) and all("autograd" in one for one in own)
 

@@ -195,7 +195,8 @@ Tensor indexed(const Tensor& self) { return at::ranks_of(self).moved(); }
 OPINFOS = """
 op_db = [
     OpInfo("order_of", supports_autograd=False),
-    OpInfo("twice_joined", supports_autograd=True),
+    OpInfo("joined_scale", aliases=("twice_joined",), supports_autograd=False),
+    OpInfo("joined_scale", variant_test_name="other"),
 ]
 """
 
