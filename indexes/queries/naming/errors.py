@@ -289,7 +289,15 @@ def _hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -> Hit:
 
 
 def _first(places: tuple[Place, ...]) -> str | None:
-    return next(iter(operators_of(places)), None)
+    """The nearest operator, if few reach the place or the function or file is named after it: one
+    of the hundreds that check their sizes tells nothing."""
+    found = operators_of(places)
+    nearest = next(iter(found), None)
+    if nearest is None or len(found) <= _OPERATORS:
+        return nearest
+    base = nearest.rpartition("::")[2].partition(".")[0].strip("_")
+    named = f"{places[0].name} {places[0].location.path.rpartition('/')[2]}"
+    return nearest if base in named.lower() else None
 
 
 def _dispatch_hit(index: IndexedTree, one: Message, places: tuple[Place, ...]) -> Hit:

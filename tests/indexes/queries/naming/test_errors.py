@@ -11,7 +11,8 @@ from indexes.queries.index import Index
 from indexes.queries.naming.errors import _in_turn
 from indexes.queries.naming.spelling import parse_name
 from indexes.queries.pasted import pasted
-from tests.indexing import opened, write
+from tests.indexing import grown, opened, write
+from tests.tree_marks import NATIVE
 
 FOR_RELU = "Boolean inputs not supported for relu"
 ENTRY = {"aten/src/ATen/native/native_functions.yaml": "- func: mul(Tensor self) -> Tensor\n"}
@@ -379,3 +380,27 @@ def test_a_message_with_the_line_that_uses_its_macro(
     with opened(write(tmp_path / "pytorch", {**ENTRY, "c10/nccl.cpp": code}), tmp_path) as index:
         hit = index.resolve(f"RuntimeError: NCCL error in: ../c10/nccl.cpp:{line}, no use").hits[0]
     assert (hit.location.path, hit.location.line) == first
+
+
+def test_one_of_many_operators_is_not_shown_for_a_check_of_all(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    names = [f"sized_{letter}" for letter in "abcdefghij"]
+    kernels = "".join(
+        f"Tensor {one}(const Tensor& x) {{ return sized_a_part(checked(x)); }}\n" for one in names
+    )
+    code = """namespace at::native {
+Tensor checked(const Tensor& x) { TORCH_CHECK(x.dim() < 9, "there may be nine of them"); }
+Tensor sized_a_part(const Tensor& x) { TORCH_CHECK(x.dim() < 9, "that is the name of one"); }
+"""
+    files = {
+        f"{NATIVE}native_functions.yaml": "".join(
+            f"- func: {one}(Tensor self) -> Tensor\n" for one in names
+        ),
+        f"{NATIVE}Sized.cpp": f"{code}{kernels}}}\n",
+    }
+    with grown(tmp_path_factory, files) as index:
+        of_all = index.resolve("RuntimeError: there may be nine of them").hits[0]
+        named = index.resolve("RuntimeError: that is the name of one").hits[0]
+    assert (of_all.name, of_all.op) == ("at::native::checked", None)
+    assert (named.name, named.op) == ("at::native::sized_a_part", "sized_a")
