@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from indexes.model.files import EMPTY_LIST
+from indexes.model.files import EMPTY_LIST, Branch
 from indexes.model.idioms import close
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Choice
@@ -84,7 +84,7 @@ def holds(condition: str, device: str, defaults: Defaults = (), given: bool = Tr
         test = holds(ways[0], device, defaults)
         return None if test is None else holds(ways[1 if test else 2], device, defaults, given)
     for sign, dominant in (("||", True), ("&&", False)):
-        if len(parts := _split(text, sign)) > 1:
+        if len(parts := split_at(text, sign)) > 1:
             return _joined([holds(part, device, defaults, given) for part in parts], dominant)
     if (tested := _IS_TRUE.match(text)) and close(text, 0) == tested.end(1) - 1:
         return holds(tested[1], device, defaults, given)
@@ -212,7 +212,7 @@ def value_of(text: str, device: str, defaults: Defaults) -> str | None:
     if literal := _LITERAL.match(text):
         return literal[1] if literal[2] is None else literal[2]
     given = dict(defaults)
-    if text[:1] == "!" or any(len(_split(text, sign)) > 1 for sign in ("&&", "||")):
+    if text[:1] == "!" or any(len(split_at(text, sign)) > 1 for sign in ("&&", "||")):
         held = holds(text, device, defaults, given=False)
         return None if held is None else str(held)
     if (found := _ASKS_GIVEN.match(text)) and "(" in text:
@@ -241,7 +241,8 @@ def _answered(text: str, defaults: Defaults) -> str | None:
     found = _CALL.match(text) if text[-1:] == ")" else None
     if found is None or close(text, found.end() - 1) != len(text) - 1:
         return None
-    return given.get(f"{found[0]})", given.get(answer_of(found[1])))
+    keys = (f"{found[0]})", text[found.start(1) :], answer_of(found[1]))
+    return next((given[key] for key in keys if key in given), None)
 
 
 _PLAIN = {"true": "True", "false": "False", "nullopt": NONE}
@@ -271,8 +272,8 @@ def _number(text: str) -> float | str:
 def _ternary(text: str) -> tuple[str, str, str] | None:
     if "?" not in text:
         return None
-    condition, *ways = _split(text, "?")
-    first, *others = _split("?".join(ways), ":") if ways else ("",)
+    condition, *ways = split_at(text, "?")
+    first, *others = split_at("?".join(ways), ":") if ways else ("",)
     return (condition, first, ":".join(others)) if others else None
 
 
@@ -293,7 +294,8 @@ def unwrapped(text: str) -> str:
 _SIGNS = regex(r"[()\[\]{}]|\|\||&&|::|[?:]")
 
 
-def _split(text: str, operator: str) -> list[str]:
+def split_at(text: str, operator: str) -> list[str]:
+    """The parts of a condition around an operator that is in no brackets."""
     parts, depth, start = [], 0, 0
     for found in _SIGNS.finditer(text):
         if found[0] == operator and not depth:
@@ -319,7 +321,7 @@ def flag_of(choice: Choice) -> tuple[str, bool] | None:
 _ONE_VALUE = regex(r"[\w.]+(?:\([^()]*\))?\s*==\s*(?:-?\d+|\"\w*\"|(?:\w+::)+\w+)$")
 _FEW = regex(r"([\w.()\s*]+?)\s*<=?\s*\d{2,}$")
 _FROM = regex(r"\d+\s*<=?\s*([\w.()\s*]+)$")
-_LIMIT = regex(r"(?!\w*version)[\w.()\s*]+?\s*<=?\s*\d{4,}(?:\s*\*\s*\w+)?$", re.IGNORECASE)
+_LIMIT = regex(r"(?!\w*version)[\w.()\s*-]+?\s*<=?\s*\d{4,}(?:\s*\*\s*\w+)?$", re.IGNORECASE)
 
 
 def is_of_one_value(choice: Choice) -> bool:
@@ -359,7 +361,7 @@ def is_nested(choice: Choice) -> bool:
     return is_past and close(choice.text, opened) != len(choice.text) - 1
 
 
-def condition_of(choice: Choice) -> str:
+def condition_of(choice: Choice | Branch) -> str:
     return unwrapped(_HEAD.sub("", choice.text).strip())
 
 
@@ -410,7 +412,7 @@ def leans_to(condition: str, device: str, defaults: Defaults) -> bool:
 
 def _joint_parts(text: str) -> list[str]:
     text = unwrapped(text.strip())
-    parts = _split(text, "&&") if len(_split(text, "||")) == 1 else [text]
+    parts = split_at(text, "&&") if len(split_at(text, "||")) == 1 else [text]
     return [text] if len(parts) == 1 else [one for part in parts for one in _joint_parts(part)]
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from indexes.linking.facts import TO_OPERATORS, Call, Edge, Known, StubEntry, arguments_of
 from indexes.linking.graph import CLONE, Node, Step
@@ -58,6 +58,7 @@ IN_ORDER: Defaults = ((f"self.{_CONTIGUOUS}()", "True"),)
 """What such a copy is told of the tensor that it writes to, unless that is a view."""
 CAST: Defaults = ((CASTS, "True"),)
 """What a copy to another dtype is told."""
+_OF_FIRST = ("dim", "0")
 _SUMS = r"\bsum"
 """The gradient of a view that shows elements several times."""
 _COPY = "_copy"
@@ -94,6 +95,11 @@ class Walk:
     hold."""
     passed: dict[tuple[Node, bool], _Values] = field(default_factory=dict)
     """The arguments of stubs, in order."""
+
+    @property
+    def asked(self) -> str:
+        """The device that was asked for; ``device`` is that on which the path goes on."""
+        return next(iter(self.before)).device
 
 
 class Given:
@@ -153,7 +159,8 @@ class Given:
             copies = native and lower.what == CLONE and self._copies.takes_apart(native)
             return (*here, *SPREAD) if copies else here
         usual = () if always else _of_one_matrix(native)
-        return (*_renamed(here, native, self._names(lower)), *usual, *_always_of(native))
+        wrapped = _wrapped(native, self.facts.overloads(native.name))
+        return (*_renamed(here, native, self._names(lower)), *usual, *_always_of(native), *wrapped)
 
     def _bound(self, device: str, here: Defaults, step: Step) -> Defaults:
         """Values of a template's parameters: ``f<true>`` sets its ``bool ReLU``."""
@@ -268,6 +275,19 @@ def _always_of(native: NativeFunction) -> Defaults:
     return ((_SAME, same), *((rank_of("value"), "0"),) * is_fill(schema))
 
 
+def _wrapped(native: NativeFunction, overloads: Sequence[NativeFunction]) -> Defaults:
+    """The numbers that other overloads take as tensors: a kernel gets them as tensors on the CPU,
+    in order behind the output."""
+    taken_by = [parse_schema(one.schema).arguments for one in overloads]
+    tensors = {a.name for arguments in taken_by for a in arguments if a.type == "Tensor"}
+    operands = [
+        (one.type == "Scalar" and one.name in tensors)
+        for one in parse_schema(native.schema).arguments
+        if one.type in ("Tensor", "Scalar") and not one.is_out
+    ]
+    return tuple((f"is_cpu_scalar({at})", "True") for at, one in enumerate(operands, 1) if one)
+
+
 def _of_one_matrix(native: NativeFunction) -> Defaults:
     """The usual size of a batch in a kernel of a matrix operator."""
     is_linear = _LINEAR in (native.python_module, native.name.strip("_").partition("_")[0])
@@ -313,9 +333,10 @@ class Copies:
             return here
         asked = (c for c in self.facts.conditions(edge) if _CONTIGUOUS in c.text + c.means)
         is_asked = any(taken(one, device, here) is False for one in asked)
-        on_view = call is not None and self._are_views(call.receiver)
+        are_views = partial(self._are_views, of_first=_OF_FIRST in here)
+        on_view = call is not None and are_views(call.receiver)
         is_source = call is not None and (
-            self._are_views(call.arguments) or (_is_of_one(call, here) and not is_fill(schema))
+            are_views(call.arguments) or (_is_of_one(call, here) and not is_fill(schema))
         )
         if not (on_view or is_source or is_asked or SPREAD[0] in here):
             return here
@@ -328,12 +349,13 @@ class Copies:
         view = self.facts.native(space.removesuffix(_COPY) + dot + overload)
         return view is not None and self._lies_apart(view.full_name)
 
-    def _are_views(self, marks: str) -> bool:
-        """Whether one of some results is a view whose elements do not lie one after the other."""
+    def _are_views(self, marks: str, of_first: bool) -> bool:
+        """Whether one of some results is a view whose elements do not lie one after the other;
+        ``of_first``: if it takes a dimension, it is the first."""
         listed = (one.rpartition(".")[2] for one in marks.split() if one[:1] == ".")
         named = (one.partition("#")[0].removesuffix("[]") for one in listed)
         views = (self.facts.overloads(one.removesuffix("_symint")) for one in named)
-        return any(self._lies_apart(one.full_name, False) for found in views for one in found)
+        return any(self._lies_apart(one.full_name, of_first) for found in views for one in found)
 
     def _find_apart(self, name: str, by_default: bool = True) -> bool:
         """Whether the elements of a view usually lie apart, or in another order, as its gradient

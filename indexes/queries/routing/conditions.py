@@ -21,6 +21,7 @@ from indexes.linking.usual_conditions import (
     is_within_limit,
     leans_to,
     possible_values,
+    split_at,
     taken,
     unwrapped,
 )
@@ -32,6 +33,7 @@ from indexes.store.lookup import Lookup
 
 _JOINED = regex(r"&&|\|\||[<>=]=?|\s[?]\s")
 OTHER = {"then": "else", "else": "then"}
+_TESTED = ("then", "otherwise")
 Arms = frozenset[tuple[str, str]]
 """Conditions, each with the branch taken."""
 _CALLS = frozenset(("call", "stub", "passed stub", "operator"))
@@ -71,16 +73,33 @@ class Order:
         self.facts = facts
         self.works = facts.works
         self._parts = lru_cache(4096)(self._find_parts)
+        self._tests = lru_cache(4096)(self._find_tests)
         self._unusual = lru_cache(1024)(self._find_unusual)
         self._warned = lru_cache(1024)(self._find_warned)
 
     def choices(self, edge: Edge) -> tuple[Choice, ...]:
-        """The conditions of an edge. Those inside a macro count for launches only. A macro used in
-        one case of a switch is used in the others too."""
-        if not edge.branch or (edge.macro and edge.kind != "launch"):
+        """The conditions of an edge, with the tests before it in one. Those inside a macro count
+        for launches only. A macro used in one case of a switch is used in the others too."""
+        if edge.macro and edge.kind != "launch":
             return ()
         found = self.facts.conditions(edge)
-        return found[:-1] if edge.macro and found[-1].arm == "case" else found
+        if edge.macro and found and found[-1].arm == "case":
+            return found[:-1]
+        called, here = f"{edge.symbol.rpartition('::')[2]}(", (edge.line, edge.branch)
+        tests = self._tests(edge.caller).get(here, ())
+        return (*found, *[before for before, text in tests if called in text][-1:])
+
+    def _find_tests(self, caller: int) -> dict[tuple[int, int], list[tuple[Choice, str]]]:
+        """The parts of a body's conditions, each with those before it, by line and branch: C++
+        evaluates ``b()`` of ``a && b()`` if ``a`` holds."""
+        found: dict[tuple[int, int], list[tuple[Choice, str]]] = {}
+        for one in self.facts.branches(caller):
+            for sign, arm in (("&&", "then"), ("||", "else")) if one.arm in _TESTED else ():
+                parts = split_at(condition_of(one), sign)
+                for at in range(1, len(parts)):
+                    before = Choice(sign.join(parts[:at]).strip(), arm, Location("", one.line))
+                    found.setdefault((one.line, one.parent), []).append((before, parts[at]))
+        return found
 
     def price(self, edge: Edge, device: str, defaults: Defaults) -> float:
         """The cost if something else computes after an edge, wherever that is passed."""
@@ -121,17 +140,25 @@ class Order:
     def passes_both(self, edge: Edge, other: Edge, device: str, defaults: Defaults) -> bool:
         """Whether a body that passes an edge usually passes another one too: not by another meaning
         of one name, nor in another branch, nor in one macro, whose branches are not known."""
-        is_one = edge.symbol == other.symbol or {edge.kind, other.kind} <= _PASSED
+        is_one = self._is_same(edge, other) or {edge.kind, other.kind} <= _PASSED
         if (edge.line == other.line and (is_one or edge.kind == "shader")) or (
             edge.macro and edge.macro == other.macro
         ):
             return False
         arms = dict(map(_arm, self.choices(edge)))
         more = [one for one in self.choices(other) if _arm(one) not in arms.items()]
-        known = [(one, taken(one, device, defaults)) for one in more if _arm(one)[0] not in arms]
-        return len(known) == len(more) and all(
-            _is_likely(one) if usual is None else usual for one, usual in known
-        )
+        known = [one for one in more if _arm(one)[0] not in arms]
+        return len(known) == len(more) and are_likely(known, device, defaults)
+
+    def _is_same(self, edge: Edge, other: Edge) -> bool:
+        """Whether two edges are meanings of one name. A call runs what it is given: of each class
+        the function that its arguments choose."""
+        kinds = {edge.kind, other.kind}
+        if edge.symbol != other.symbol or "functor" not in kinds:
+            return edge.symbol == other.symbol
+        targets = (self.facts.by_id(o.target) for o in (edge, other) if isinstance(o.target, int))
+        scopes = {one.definition.scope for one in targets if one}
+        return kinds == {"functor"} and len(scopes) == 1
 
     def _passed_with(
         self, edge: Edge, others: Iterable[Edge], device: str, defaults: Defaults
@@ -253,6 +280,12 @@ class Order:
         if others and ones > others:
             return "otherwise" if choice.arm == "then" else "then"
         return "case" if choice.arm == "then" else choice.arm
+
+
+def are_likely(choices: Iterable[Choice], device: str, defaults: Defaults) -> bool:
+    """Whether branches are usually taken, of which unknown ones may be."""
+    known = ((one, taken(one, device, defaults)) for one in choices)
+    return all(_is_likely(one) if usual is None else usual for one, usual in known)
 
 
 def _is_likely(choice: Choice) -> bool:

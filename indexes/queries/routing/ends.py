@@ -316,7 +316,7 @@ def runs_functor(first: End, other: End) -> bool:
     """Whether a Metal kernel may run the functor that another end is, both named by one call."""
     calls = [(e.kind, e.caller, e.line) for e in (first.edge, other.edge) if e]
     kernels = [is_metal_kernel(one.known.definition.parameters) for one in (first, other)]
-    return kernels == [False, True] and len(calls) == 2 and calls[0] == calls[1]
+    return sorted(kernels) == [False, True] and len(calls) == 2 and calls[0] == calls[1]
 
 
 _GRAIN = regex(r"grain_?size", re.IGNORECASE)

@@ -43,6 +43,7 @@ _UNREAD = "its body was not read"
 LACKS = "no {} kernel in this tree"
 _BOXED = "{} runs {}: no kernel for {}"
 _ROCM_BUILD = "built for ROCm"
+_ON_HOST = "on the {}"
 _GUESSED = "inferred: no loop is seen in its body"
 
 
@@ -432,6 +433,7 @@ class _Finder:
         words = condition_words(self._conditions(walk, node, end), walk.device)
         found = end.known.definition
         words += (_ROCM_BUILD,) * (ROCM in found.location.path)
+        words += (_ON_HOST.format(walk.device),) * (walk.device != walk.asked)
         note = _GUESSED if end.guessed else ""
         if end.edge and end.edge.kind == "library":
             joined = (
@@ -442,7 +444,7 @@ class _Finder:
         elif end.edge and (launched := self.search.ends.launched(walk, end.edge)):
             note = launched.definition.name
         return Route(
-            walk.device,
+            walk.asked,
             end.kind,
             found.qualified,
             found.location,

@@ -5,18 +5,22 @@ from __future__ import annotations
 
 import heapq
 import math
+import re
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
+from functools import lru_cache, partial
 from itertools import count
 
 from indexes.codegen.variants import called_by_generated
-from indexes.linking.facts import Edge, Known
-from indexes.linking.graph import Node, Step
+from indexes.linking.facts import Call, Edge, Known
+from indexes.linking.graph import Node, Step, dispatched_device
 from indexes.linking.usual_conditions import Defaults, taken
 from indexes.linking.works import is_check
+from indexes.model.files import GIVEN_SEPARATOR
 from indexes.model.regex import regex
 from indexes.model.vocabulary import KernelRow, NativeFunction
 from indexes.queries.routing.argument_values import COMPOSITE, Walk, defaults_of
-from indexes.queries.routing.conditions import UNUSUAL
+from indexes.queries.routing.conditions import UNUSUAL, are_likely
 from indexes.queries.routing.costs import ASIDE, Prices
 from indexes.queries.routing.ends import DEVICES, End, Ends
 from indexes.store.lookup import Lookup
@@ -27,6 +31,11 @@ _SPARSE = "Sparse"
 _DENSE, _DENSE_INSTEAD = 3.0, 9.0
 """The cost of a kernel for dense tensors in an operator of sparse ones; where there is a sparse
 one."""
+_HOST = "CPU"
+_IS_HOST = regex(r"(?:.*\W)?k?CPU$|\"?cpu\"?$", re.IGNORECASE).match
+"""An argument that says that something is to be on the CPU: ``at::kCPU``, ``"cpu"``."""
+_TO = ("to", "cpu")
+_NAMES = regex(r"(?<=\.)\w+")
 _ON_VALUES = regex(r"\._?values$").search
 """A call on the values of a sparse tensor: ``x._values().norm(p)``."""
 _REACH = 10.0
@@ -50,6 +59,7 @@ class Search:
         """The first of them that nothing leads past, on a way that is exact."""
         self._graph = self.works.graph
         self.ends = Ends(facts, self.prices, self._graph)
+        self._copies = lru_cache(4096)(self._find_copies)
 
     def rows(self, name: str, device: str) -> Sequence[KernelRow]:
         """The kernel for dense tensors of a device: its own, or the composite one."""
@@ -80,6 +90,7 @@ class Search:
         rows = self.rows(native.full_name, device)
         is_sparse = native.python_module == "sparse" or any(_SPARSE in row.key for row in rows)
         walk, order = Walk(device, native, is_sparse, defaults=defaults_of(native)), count()
+        walks = {device: walk, _HOST: walk if device == _HOST else replace(walk, device=_HOST)}
         self.missing, self.always_missing = {}, ""
         aside = ASIDE.get(self.works.operator(native.full_name), 0.0)
         heap: list[tuple[float, int, Node, tuple[Node, Step] | None, End | None]] = []
@@ -88,6 +99,7 @@ class Search:
         best = None
         while heap:
             cost, _, node, before, end = heapq.heappop(heap)
+            walk = walks[node.device]
             if best is not None and cost > best + _REACH:
                 return
             if end is not None:
@@ -103,7 +115,7 @@ class Search:
             walk.base[node] = walk.operator[node].partition(".")[0].strip("_")
             is_moved = bool(aside) and self.works.of(node) == "moves"
             limit = UNUSUAL + aside * (is_moved or _is_overload_of(node, native))
-            if before and cost < limit and self._has_none(node, device, is_moved):
+            if before and cost < limit and self._has_none(node, walk.device, is_moved):
                 self._keep_missing(cost, walk, node)
             for price, one in self.ends.of_node(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
@@ -112,11 +124,49 @@ class Search:
 
     def _priced(self, node: Node, walk: Walk) -> Iterator[tuple[Step, float]]:
         """The steps from a node that a path can take, with their costs."""
-        for step in self._steps(node, walk):
+        for step in (self._placed(one, walk) for one in self._steps(node, walk)):
             if step.lower not in walk.before and not self._only_asks(step, walk):
                 price = self.prices.of(step, walk) + self._dense_price(step, walk)
                 if price < math.inf:
                     yield step, price
+
+    def _placed(self, step: Step, walk: Walk) -> Step:
+        """A step; to the CPU if what is called is given what was copied there. What is beside the
+        way stays where it is, so that no other device is walked for it."""
+        why, lower = step.why, step.lower
+        if not isinstance(why, Edge) or lower.device == _HOST or not self._is_on_host(why):
+            return step
+        works = (self.works.of(lower), self.works.operator(walk.native.full_name))
+        is_beside = lower.kind == "operator" and works[0] in ASIDE and works[1] not in ASIDE
+        return step if is_beside else step._replace(lower=lower._replace(device=_HOST))
+
+    def _is_on_host(self, edge: Edge) -> bool:
+        """Whether a stub is told to use its kernel of the CPU, or a call is given a copy on the CPU
+        or what such a kernel returned: ``at::nonzero(x.to("cpu"))``, ``at::cpu::empty({0}).f()``.
+        """
+        if edge.kind == "stub":
+            return any(map(_is_for_host, self.prices.order.sites(edge)[:1]))
+        calls, called = self._copies(edge.caller), (edge.line, edge.symbol.rpartition("::")[2])
+        own = next((n for n, (c, _) in enumerate(calls) if (c.line, c.name) == called), None)
+        if own is None:
+            return False
+        before = {one.name: told for one, told in calls[:own] if told is not None}
+        rest = (pair for pair in calls[:own:-1] if pair[0].line <= edge.line + 1)
+        behind = {one.name: told for one, told in rest if told is not None}
+        on, given = map(_NAMES.findall, (calls[own][0].receiver, calls[own][0].arguments))
+        return any(map(before.get, on)) or any(map((before | behind).get, given))
+
+    def _find_copies(self, caller: int) -> list[tuple[Call, bool | None]]:
+        """The calls of a body, each with whether its result is on the CPU, as a copy's or that of
+        a kernel of the CPU; None if no other device is told. Empty if none is."""
+        known, edges = self.facts.by_id(caller), self.facts.edges(caller)
+        served = ((e.line, e.symbol) for e in edges if dispatched_device(e) == _HOST)
+        places = {(line, symbol.rpartition("::")[2]) for line, symbol in served}
+        found = [
+            (one, _is_for_host(one) if one.name in _TO else (one.line, one.name) in places or None)
+            for one in (self.facts.sites(known) if known else ())
+        ]
+        return found if any(told for _, told in found) else []
 
     def _keep_missing(self, cost: float, walk: Walk, node: Node) -> None:
         is_sure = self._is_sure(walk, node)
@@ -134,27 +184,35 @@ class Search:
 
     def is_on(self, first: Found, other: Found) -> bool:
         """Whether a route is the first one again: to the launch inside the template that the first
-        one calls, or to a function on its way that only seems to compute, has a loop around it, or
-        launches its Metal kernel."""
+        one calls, or to a function on its way, or that runs a functor on its way, that only seems
+        to compute, has a loop around it, or launches its Metal kernel."""
         end = first[3].edge
         if end and end.kind == "call" and end in self.edges(*other[1:]):
             return True
         known, edge = other[3].known.id, other[3].edge
         only_seems = edge is None or (edge.kind == "call" and edge.target == known)
         is_around = edge is not None and edge.kind in ("loop", "shader") and edge.caller == known
-        on_way = any(step.lower.what == known for step in self.way(*first[1:3]))
+        given = [one for one in self.edges(*first[1:]) if one.kind == "functor"]
+        runs = (e.target for one in given for e in self.facts.edges(one.caller) if _runs(e, one))
+        on_way = known in (*(step.lower.what for step in self.way(*first[1:3])), *runs)
         return on_way and (only_seems or is_around)
 
     def runs_too(self, first: Found, other: Found) -> Edge | None:
         """The step by which another path leaves the first one in a body that usually takes both;
         None if it does not."""
-        ways = zip(self.edges(*first[1:]), self.edges(*other[1:]), strict=False)
-        here, there = next((pair for pair in ways if pair[0] != pair[1]), (None, None))
-        if here is None or there is None or here.caller != there.caller:
+        ways = [*zip(self.edges(*first[1:]), self.edges(*other[1:]), strict=False)]
+        at = next((n for n, pair in enumerate(ways) if pair[0] != pair[1]), None)
+        if at is None or ways[at][0].caller != ways[at][1].caller:
             return None
+        (here, there), device = ways[at], first[1].device
         given = self.prices.given.inside(first[1], here.caller)
-        is_passed = self.prices.order.passes_both(here, there, first[1].device, given)
-        return there if is_passed else None
+        passes_both = partial(self.prices.order.passes_both, device=device, defaults=given)
+        others = self.facts.edges(here.caller) if here.symbol != there.symbol else (there,)
+        same = (one for one in others if one.target == there.target)
+        rest = self.edges(*other[1:])[at + 1 :] if _runs(there, here) else ()
+        choices = (choice for one in rest for choice in self.prices.choices(one))
+        is_passed = any(passes_both(here, one) for one in same)
+        return there if is_passed and are_likely(choices, device, given) else None
 
     def edges(self, walk: Walk, node: Node, end: End) -> list[Edge]:
         """The edges of a path, with that of its end."""
@@ -305,6 +363,17 @@ class Search:
             checks = {use.line for use in uses if is_check(use.name)}
             rest = [use for use in rest if use.line not in checks]
         return bool(uses) and all(self.prices.is_in_check(known, use.line) for use in rest)
+
+
+def _is_for_host(call: Call) -> bool:
+    """Whether the first argument of a call, or its name, asks for something on the CPU."""
+    return bool(_IS_HOST(call.given.partition(GIVEN_SEPARATOR)[0] or call.name))
+
+
+def _runs(call: Edge, functor: Edge) -> bool:
+    """Whether a call is given a functor."""
+    is_place = (call.line, call.symbol) == (functor.line, functor.symbol)
+    return is_place and (call.kind, functor.kind) == ("call", "functor")
 
 
 def _is_of_layout(key: str, device: str) -> bool:
