@@ -66,6 +66,9 @@ _WORD = 0.05
 _FORM = regex(r"_(?:strided|cast|scalar|broadcast)(?:_|$)").search
 """In names of kernels for other operands than contiguous ones of one dtype and shape."""
 _OTHER_FORM = 0.1
+_BUFFER = 0.01
+"""The cost of each buffer of a Metal kernel: one for tensors whose elements lie apart takes offsets
+or strides too."""
 _SHARED = 0.2
 """The cost of a header's shared kernel, which takes one of the operator's own."""
 
@@ -345,6 +348,7 @@ def _price_of_name(launched: Known, native: NativeFunction) -> float:
     found, overload = launched.definition, native.overload.lower()
     price = _SHARED * is_header(found.location.path)
     price += _OTHER_FORM * (_FORM(found.name) is not None)
+    price += _BUFFER * found.parameters.count("[[buffer(")
     price -= _NAMED * is_of_operator(launched, native.name.strip("_"))
     price -= _OVERLOAD * (bool(overload) and found.name.endswith(f"_{overload}"))
     return price - _WORD * words_in(found.name, native.name)

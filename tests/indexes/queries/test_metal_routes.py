@@ -30,6 +30,10 @@ YAML = """
   dispatch:
     MPS: counted_mps
 
+- func: ground(Tensor self) -> Tensor
+  dispatch:
+    MPS: ground_mps
+
 - func: stirred(Tensor self) -> Tensor
   dispatch:
     MPS: stirred_mps
@@ -123,6 +127,8 @@ namespace at::native {
 static MetalShaderLibrary lib(R"METAL(
 kernel void count_blocks(device float* out [[buffer(0)]]) {}
 kernel void scatter_counts(device float* out [[buffer(0)]]) {}
+kernel void grind_any(device float* out [[buffer(0)]], constant uint* at [[buffer(1)]]) {}
+kernel void grind_row(device float* out [[buffer(0)]]) {}
 kernel void turn_left_tensor(device float* out [[buffer(0)]]) {}
 kernel void turn_left_scalar(device float* out [[buffer(0)]]) {}
 kernel void turn_right_tensor(device float* out [[buffer(0)]]) {}
@@ -155,6 +161,10 @@ Tensor stirred_mps(const Tensor& self) {
 Tensor counted_mps(const Tensor& self) {
   auto first = lib.getPipelineStateForFunc("count_blocks");
   auto second = lib.getPipelineStateForFunc("scatter_counts");
+  return self;
+}
+Tensor ground_mps(const Tensor& self) {
+  auto kernel = lib.getPipelineStateForFunc(fmt::format("grind_{}", form_of(self)));
   return self;
 }
 Tensor turned_left_mps(const Tensor& self, const Tensor& other) {
@@ -195,6 +205,10 @@ def test_conditions_of_the_function_that_formats_the_name_decide(index: Index, w
 def test_the_last_of_several_kernels_is_chosen_by_rule(index: Index) -> None:
     found = [(one.symbol, one.confidence) for one in routes(index, "counted")]
     assert found == [("scatter_counts", "by rule"), ("count_blocks", "by rule")]
+
+
+def test_a_kernel_that_takes_places_is_for_tensors_that_are_not_contiguous(index: Index) -> None:
+    assert [one.symbol for one in routes(index, "ground")] == ["grind_row", "grind_any"]
 
 
 def test_what_only_calls_what_computes_is_no_guess(index: Index) -> None:
