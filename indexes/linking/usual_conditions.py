@@ -350,8 +350,12 @@ def is_for_other_tensors(choice: Choice) -> bool:
 def is_within_limit(choice: Choice) -> bool:
     """Whether a condition asks for less than thousands, as most sizes are:
     ``if (dim_size <= 2048)``."""
-    is_branch = choice.arm in ("then", "else", "otherwise")
-    return is_branch and all(map(_LIMIT.match, _joint_parts(condition_of(choice))))
+    return choice.arm in ("then", "else", "otherwise") and is_limit(condition_of(choice))
+
+
+def is_limit(condition: str) -> bool:
+    """Whether a condition asks only for less than thousands: ``self.size(dim) <= 4096``."""
+    return all(map(_LIMIT.match, _joint_parts(condition)))
 
 
 def is_nested(choice: Choice) -> bool:

@@ -17,6 +17,7 @@ from indexes.linking.usual_conditions import (
     Defaults,
     answer_of,
     holds,
+    is_limit,
     is_unusual,
     taken,
     value_of,
@@ -498,4 +499,5 @@ def _value(text: str, device: str, given: Defaults) -> str | None:
     says nothing."""
     is_name = text.replace("::", "").isidentifier() and text not in _LITERALS
     held = None if is_name else holds(text, device, given)
+    held = True if held is None and is_limit(text) else held
     return value_of(text, device, given) if held is None else str(held)

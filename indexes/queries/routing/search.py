@@ -371,9 +371,8 @@ def _is_for_host(call: Call) -> bool:
 
 
 def _runs(call: Edge, functor: Edge) -> bool:
-    """Whether a call is given a functor."""
-    is_place = (call.line, call.symbol) == (functor.line, functor.symbol)
-    return is_place and (call.kind, functor.kind) == ("call", "functor")
+    """Whether a call may be given a functor."""
+    return (call.kind, functor.kind, call.line) == ("call", "functor", functor.line)
 
 
 def _is_of_layout(key: str, device: str) -> bool:

@@ -48,6 +48,10 @@ YAML = """
   dispatch:
     CPU: weighed_cpu
 
+- func: ordered(Tensor self) -> Tensor
+  dispatch:
+    CPU: ordered_cpu
+
 - func: shortened(Tensor self, int value) -> Tensor
   dispatch:
     CPU: shortened_cpu
@@ -86,6 +90,16 @@ Tensor weighed_cpu(const Tensor& self) {{
 }}
 static bool cut(const Tensor& self) {{ {LOOP} return true; }}
 static void shorten(const Tensor& self) {{ {LOOP} }}
+static bool is_small(const Tensor& self) {{ return self.size(0) <= 4096; }}
+static void order_few(const Tensor& self) {{ {LOOP} }}
+Tensor ordered_cpu(const Tensor& self) {{
+  if (is_small(self)) {{
+    order_few(self);
+    return self;
+  }}
+  shorten(self);
+  return self;
+}}
 Tensor shortened_cpu(const Tensor& self, int64_t value) {{
   if (value == 0 && cut(self)) {{
     return self;
@@ -169,6 +183,11 @@ def test_what_is_given_tensors_of_the_cpu_computes_there(
 def test_a_number_is_a_tensor_on_the_cpu_where_another_overload_takes_one(index: Index) -> None:
     launched = [usual(index, f"above.{one}", "CUDA").symbol for one in ("Scalar", "Tensor")]
     assert launched == ["at::native::compare_one", "at::native::compare_all"]
+
+
+def test_a_function_that_asks_for_less_than_thousands_usually_says_yes(index: Index) -> None:
+    found = [one.symbol.rpartition("::")[2] for one in index.routes("ordered")]
+    assert found[:2] == ["order_few", "shorten"]
 
 
 @pytest.mark.parametrize(
