@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from indexes.linking.facts import Call, Edge, Known, StubEntry
+from indexes.linking.facts import TO_STUBS, Call, Edge, Known, StubEntry
 from indexes.linking.graph import COPY, UFUNC_LOOP, Graph, Node, Step
 from indexes.linking.usual_conditions import condition_of
 from indexes.linking.visible import is_header, is_metal_kernel, path_device
@@ -22,6 +22,7 @@ from indexes.queries.routing.conditions import (
     UNUSUAL,
     is_helper,
     is_of_operator,
+    is_stub_of,
     packs_for_another,
     words_in,
 )
@@ -244,7 +245,11 @@ class Ends:
             return
         if not loops and self._computes_below(known, walk.device):
             return
+        named = (
+            o for o in edges if o.kind in TO_STUBS and is_stub_of(str(o.target), walk.native.name)
+        )
         inside = {one.branch for one in loops} & {one.branch for one in switches}
+        inside -= {one.branch for one in named}  # around those: ``add_stub`` of each row
         meant = [one for one in (*loops, *switches) if one.branch in (inside or {one.branch})]
         price = min((self._unusual(one, walk) for one in meant), default=0.0)
         is_guess = made_of_operators or not (loops or switched)

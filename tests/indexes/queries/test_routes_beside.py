@@ -52,6 +52,10 @@ YAML = """
   dispatch:
     CPU: ordered_cpu
 
+- func: rows_folded(Tensor self) -> Tensor
+  dispatch:
+    CPU: rows_folded_cpu
+
 - func: shortened(Tensor self, int value) -> Tensor
   dispatch:
     CPU: shortened_cpu
@@ -98,6 +102,21 @@ Tensor ordered_cpu(const Tensor& self) {{
     return self;
   }}
   shorten(self);
+  return self;
+}}
+DEFINE_DISPATCH(folded_stub);
+static void folded_kernel(const Tensor& self) {{ {LOOP} }}
+REGISTER_DISPATCH(folded_stub, &folded_kernel)
+Tensor rows_folded_cpu(const Tensor& self) {{
+  if (self.dim() > 1) {{
+    AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "rows", [&] {{
+      for (int64_t i = 0; i < 8; ++i) folded_stub(kCPU, self);
+    }});
+  }} else {{
+    AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "row", [&] {{
+      for (int64_t i = 0; i < 8; ++i) self.data_ptr<scalar_t>()[i] += 1;
+    }});
+  }}
   return self;
 }}
 Tensor shortened_cpu(const Tensor& self, int64_t value) {{
@@ -183,6 +202,10 @@ def test_what_is_given_tensors_of_the_cpu_computes_there(
 def test_a_number_is_a_tensor_on_the_cpu_where_another_overload_takes_one(index: Index) -> None:
     launched = [usual(index, f"above.{one}", "CUDA").symbol for one in ("Scalar", "Tensor")]
     assert launched == ["at::native::compare_one", "at::native::compare_all"]
+
+
+def test_a_loop_around_a_stub_of_the_operators_name_does_not_compute(index: Index) -> None:
+    assert usual(index, "rows_folded").symbol.endswith("folded_kernel")
 
 
 def test_a_function_that_asks_for_less_than_thousands_usually_says_yes(index: Index) -> None:
