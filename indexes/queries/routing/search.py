@@ -204,15 +204,15 @@ class Search:
         at = next((n for n, pair in enumerate(ways) if pair[0] != pair[1]), None)
         if at is None or ways[at][0].caller != ways[at][1].caller:
             return None
-        (here, there), device = ways[at], first[1].device
-        given = self.prices.given.inside(first[1], here.caller)
-        passes_both = partial(self.prices.order.passes_both, device=device, defaults=given)
+        (here, there), inside = ways[at], self.prices.given.inside
+        walk, given = first[1], inside(first[1], here.caller)
+        passes_both = partial(self.prices.order.passes_both, device=walk.device, defaults=given)
         others = self.facts.edges(here.caller) if here.symbol != there.symbol else (there,)
-        same = (one for one in others if one.target == there.target)
+        is_passed = any(passes_both(here, one) for one in others if one.target == there.target)
         rest = self.edges(*other[1:])[at + 1 :] if _runs(there, here) else ()
-        choices = (choice for one in rest for choice in self.prices.choices(one))
-        is_passed = any(passes_both(here, one) for one in same)
-        return there if is_passed and are_likely(choices, device, given) else None
+        known = ((self.prices.choices(one), inside(other[1], one.caller)) for one in rest)
+        is_usual = is_passed and all(are_likely(c, other[1].device, told) for c, told in known)
+        return there if is_usual else None
 
     def edges(self, walk: Walk, node: Node, end: End) -> list[Edge]:
         """The edges of a path, with that of its end."""

@@ -56,6 +56,10 @@ YAML = """
   dispatch:
     CPU: rows_folded_cpu
 
+- func: layered(Tensor self, float p) -> Tensor
+  dispatch:
+    CPU: layered_cpu
+
 - func: shortened(Tensor self, int value) -> Tensor
   dispatch:
     CPU: shortened_cpu
@@ -90,6 +94,18 @@ void weigh_all(const Tensor& self) {{
 }}
 Tensor weighed_cpu(const Tensor& self) {{
   weigh_all<Weights>(self);
+  return self;
+}}
+static void drop(const Tensor& self) {{ {LOOP} }}
+template <typename W>
+void apply_layers(const Tensor& self, double p) {{
+  W::find(self);
+  if (p != 0) {{
+    drop(self);
+  }}
+}}
+Tensor layered_cpu(const Tensor& self, double p) {{
+  apply_layers<Weights>(self, p);
   return self;
 }}
 static bool cut(const Tensor& self) {{ {LOOP} return true; }}
@@ -217,6 +233,7 @@ def test_a_function_that_asks_for_less_than_thousands_usually_says_yes(index: In
     ("operator", "note"),
     [
         ("weighed", "with find"),  # a class is given to what runs it
+        ("layered", "else drop"),  # only if what is given to the call asks for it
         ("shortened", "else cut"),  # only if what stands before it in the condition holds
     ],
 )
