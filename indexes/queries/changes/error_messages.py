@@ -26,7 +26,10 @@ from indexes.queries.gaps.tree import Tree
 from indexes.queries.operator_tests import Selection, Suite
 
 _LITERAL = regex(r"\"((?:[^\"\\\n]|\\.)*)\"")
+_PLAIN = regex(r"[\w ,:'-]+")
+"""What means itself in a regular expression."""
 _SENTENCE = "Say which argument is wrong, what it should be, and what it is."
+_BY_RULE = "Write the check that the rule names."
 _SHORTEST = 8
 """Fewest letters of an expected text that distinguish it."""
 _MOST_FILES = 6
@@ -68,7 +71,7 @@ def _edits(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     own = [place for place in places if place.path == path]
     edits = {edit for place in own if (edit := corrected(tree, change, place))}
     code = edited(tree, path, edits) if edits else ()
-    what = _SENTENCE if change.kind == "error-message" else f"{change.gap.what}: say it anew."
+    what = _SENTENCE if change.kind == "error-message" else _BY_RULE
     yield ChangeStep("edit", own[0], what, code, change.why)
     for place in own[1:]:
         if not any(edit.first == place.line for edit in edits):
@@ -228,7 +231,8 @@ def _tests(
     hand = sorted(found.named, key=lambda one: _order(tree, one, words))
     if not steps_of_tests and hand:
         raising = (one for one in hand[0].tests if _raises(tree, one))
-        steps_of_tests.append(_added(tree, change, next(raising, hand[0].tests[0])))
+        test = next(raising, hand[0].tests[0])
+        steps_of_tests.append(_added(tree, change, test, _expected(steps)))
     steps_of_tests += islice(
         _of_opinfo(tree, native.full_name, "read" if hand else "edit"), not checking
     )
@@ -259,11 +263,18 @@ def _of_layouts(tree: Tree, op: str, steps: list[ChangeStep]) -> Iterator[TestRu
             yield TestRun(f"pytest {path} -k {tree.natives[op].name}", path, why)
 
 
-def _added(tree: Tree, change: Change, test: Location) -> ChangeStep:
+def _expected(steps: list[ChangeStep]) -> str:
+    """The plain words of the first message of an edit, which a test expects."""
+    now = "\n".join(line for one in steps for line in one.code if not line.startswith("-"))
+    words = _PLAIN.findall(next(iter(_LITERAL.findall(now[now.find("\n+") :])), ""))
+    return max(words, key=len, default="expected").strip(" ,:'-")
+
+
+def _added(tree: Tree, change: Change, test: Location, expected: str) -> ChangeStep:
     names = sorted(tree.names(change.op or ""), key=lambda one: ("._" in one, "Tensor." in one))
     name = next(iter(names), change.name)
     code = (
-        '        with self.assertRaisesRegex(RuntimeError, "expected"):',
+        f'        with self.assertRaisesRegex(RuntimeError, "{expected}"):',
         f"            {name}(...)",
     )
     what = "Add a case that fails the check to the nearest test."

@@ -51,6 +51,7 @@ PLANNERS: Mapping[str, Planner] = {
     "compile-skip": rows.compile_row,
     "docs-coverage": rows.docs_coverage,
     "docs-link": rows.docs_link,
+    "file-link": rows.file_link,
     "note-link": rows.note_link,
     "docstring": arguments.docstring,
     "error-inputs": arguments.error_inputs,

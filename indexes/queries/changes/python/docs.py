@@ -192,6 +192,8 @@ def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
     """The operator's other docstrings, and pages that list it, to read."""
     assert change.op
     action: Action = "read" if change.gap or "." in change.name else "edit"
+    subject = f"torch.{change.gap.subject or change.name}" if change.gap else ""
+    pages = {path for path, _ in _pages(tree, subject)}
     seen: set[tuple[str, int]] = set()
     for role in ("docs", "python"):
         for hop in tree.hops(change.op):
@@ -202,6 +204,8 @@ def _docstrings(tree: Tree, change: Change) -> Iterator[ChangeStep]:
                 continue
             seen.add((where.path, where.line))
             is_page = where.path.startswith("docs/")
+            if is_page and change.gap and where.path not in pages:
+                continue  # it lists another name of the operator
             what = f"{hop.symbol} {_LISTS}" if is_page else f"The docstring of {hop.symbol}."
             yield ChangeStep(action, where, what)
 

@@ -9,7 +9,7 @@ import ast
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from indexes.model.lines import grouped
+from indexes.model.lines import grouped, length_in_common, listed
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.diffs import Edit, edited, inserted, margin, removed, replaced
@@ -18,6 +18,7 @@ from indexes.queries.changes.test_runs import operator_runs
 from indexes.queries.gaps.expectations.recorded import written_as
 from indexes.queries.gaps.model import Gap
 from indexes.queries.gaps.tree import Tree
+from indexes.queries.naming.near import near
 from indexes.queries.naming.notes import near_titles
 from indexes.queries.python_names.public import definitions
 from indexes.readers.python.blocks import parse
@@ -27,6 +28,8 @@ from indexes.store.registrations import classes_named
 _TEST = regex(r"\b(\w+)\.(test_\w+)")
 _OWNERS = regex(r"^# Owner\(s\): .*")
 _MOST_FUNCTIONS = 12
+_MOST_FOUND, _MOST_MEANT = 20, 3
+_ALIKE = 0.9
 _ROW = "DecorateInfo("
 _QUOTES = '"""'
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -200,16 +203,24 @@ def on_page(tree: Tree, name: str, or_package: bool = True) -> Iterator[ChangeSt
         siblings = [(path, fact) for path, fact in rows if fact.target.startswith(f"{module}.")]
     pages = Counter(path for path, _ in siblings)
     for page, _ in pages.most_common(1):
-        there = sorted((f.target.lower(), f.line) for path, f in siblings if path == page)
-        before = [line for target, line in there if target < name.lower()]
-        where = Location(page, before[-1] if before else there[0][1])
-        code = _listed(tree, where, name) if module == own else ()
-        yield ChangeStep("add", where, f"List {name} on the page of {module}.", code, "", where)
+        there = sorted((f.target.lower(), Location(page, f.line)) for p, f in siblings if p == page)
+        where, like = _beside(name.lower(), there)
+        code = _listed(tree, where, like, name) if module == own else ()
+        yield ChangeStep("add", where, f"List {name} on the page of {module}.", code, "", like)
 
 
-def _listed(tree: Tree, where: Location, name: str) -> tuple[str, ...]:
+def _beside(name: str, there: Sequence[tuple[str, Location]]) -> tuple[Location, Location]:
+    """After which line a name belongs, and its neighbour in the order of names that begins most
+    like it: a page has groups, each in an order of its own."""
+    before = [one for one in there if one[0] < name][-1:]
+    after = [one for one in there if one[0] > name][:1]
+    first, like = max((*before, *after), key=lambda one: length_in_common(one[0], name))
+    return like._replace(line=like.line - (first > name), end_line=0), like
+
+
+def _listed(tree: Tree, where: Location, like: Location, name: str) -> tuple[str, ...]:
     """The diff with a name on a line; none in a directive."""
-    line = tree.line(where)
+    line = tree.line(like)
     head, dot, _ = line.rpartition(".")
     written = f"{head}{dot}" if dot else margin(line)
     is_directive = line.strip().startswith("..")
@@ -225,17 +236,54 @@ def docs_link(tree: Tree, change: Change) -> Parts:
     """Plans the correction of a broken reference."""
     assert change.gap
     name = _dotted(change)
-    last = name.rpartition(".")[2]
-    hits = tree.index.find(last, 20)
-    near = sorted(
-        {hit.name for hit in hits if hit.name.rpartition(".")[2] == last and hit.name != name}
-    )
-    meant = [one for one in near if one.startswith("torch.") and "._" not in one]
-    new = meant[0] if len(meant) == 1 else ""
-    what = (
-        f"{name} does not exist: write {new}." if new else f"Correct the name {name}, or remove it."
-    )
+    named = sorted(_named(tree, name))
+    new = named[0] if len(named) == 1 else ""
+    what = f"{name} does not exist: write {new}." if new else f"Correct {name}, or remove it."
+    if not new and (perhaps := named or _spelled(tree, name)):
+        what += f" Perhaps it is {listed(perhaps, _MOST_MEANT, ' or ')}."
     return Parts(tuple(_corrections(tree, change, change.gap.evidence, (name, new), what)))
+
+
+def _named(tree: Tree, name: str) -> set[str]:
+    """What has the last word of a dead link in another module: on pages, as nothing else can be
+    linked to; of a private module wherever it is defined. Case counts only among several, and of
+    several names of one thing the shortest is taken."""
+    last = name.rpartition(".")[2]
+    found = _on_pages(tree)
+    if "._" in name:
+        found = {hit.name for hit in tree.index.find(last, _MOST_FOUND) if "._" in hit.name}
+    lasts = {one: one.rpartition(".")[2] for one in found - {name}}
+    folded = {one for one, word in lasts.items() if word.casefold() == last.casefold()}
+    exact = {one for one in folded if lasts[one] == last} or folded
+    places = definitions(sorted(exact, key=len, reverse=True), tree.index)
+    shortest = {place or name: name for name, place in places.items()}
+    return {*shortest.values()}
+
+
+def _spelled(tree: Tree, name: str) -> Sequence[str]:
+    """What a page lists of its module under a similar name."""
+    module = name.rpartition(".")[0]
+    beside = (one for one in _on_pages(tree) if one.rpartition(".")[0] == module)
+    return near(name, sorted(beside), _MOST_FOUND, _ALIKE)
+
+
+def _on_pages(tree: Tree) -> set[str]:
+    return {fact.target for _, fact in tree.index.facts.python.of_kinds("page")}
+
+
+def file_link(tree: Tree, change: Change) -> Parts:
+    """Plans the correction of a link to a file that is gone, which may have another name now."""
+    assert change.gap
+    folder, _, file = change.gap.what.split()[4].rstrip(",").rpartition("/")
+    ending = file[file.rfind(".") :]
+    alike = near(file, [one for one in tree.source.listed(folder) if one.endswith(ending)], 2, 0)
+    what = f"{change.gap.what[:1].upper()}{change.gap.what[1:]}: correct it, or remove it."
+    steps = [ChangeStep("edit", change.gap.location, what, why=change.why)]
+    steps += [
+        ChangeStep("read", Location(f"{folder}/{one}", 0), "See whether this is meant.")
+        for one in alike
+    ]
+    return Parts(tuple(steps))
 
 
 def note_link(tree: Tree, change: Change) -> Parts:

@@ -24,6 +24,23 @@ def test_a_bare_check_gets_a_message(changes: Changes) -> None:
     assert made == '+  TORCH_CHECK(size > 0, "lonely: expected size > 0, but got size = ", size);'
 
 
+def test_a_case_expects_the_words_that_the_message_will_have(tree_copy: Path, cache: Path) -> None:
+    kernel = tree_copy / "aten/src/ATen/native/Asked.cpp"
+    check = 'TORCH_INTERNAL_ASSERT(\n      self.dim() == 2,\n      "asked(): it wants (two)");'
+    body = (
+        f"Tensor asked(const Tensor& self) {{\n  {check}\n  TORCH_CHECK(true);\n  return self;\n}}"
+    )
+    kernel.write_text(f"namespace at::native {{\n{body}\n}}\n")
+    append(tree_copy, {YAML: "\n- func: asked(Tensor self) -> Tensor\n"})
+    test = "\nclass TestAsked(TestCase):\n    def test_asked(self):\n        torch.asked(1)\n"
+    (tree_copy / "test/test_asked.py").write_text(test)
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_id("internal-assert/at::native::asked")
+    assert plan is not None
+    (added,) = [step for step in plan.steps if step.location.path == "test/test_asked.py"]
+    assert 'assertRaisesRegex(RuntimeError, "it wants")' in added.code[0]
+
+
 def test_kernels_that_run_in_place_of_what_checks_are_read(changes: Changes) -> None:
     plan = changes.of_op("sin", "error-message")
     read = [step for step in plan.steps if step.action == "read"]

@@ -9,7 +9,8 @@ import pytest
 from indexes.model.vocabulary import Location
 from indexes.queries.changes.model import Change, ChangeStep
 from indexes.queries.changes.planning import Changes
-from indexes.queries.changes.python.docs import docs_page
+from indexes.queries.changes.python.docs import docs_page, docs_signature
+from indexes.queries.changes.python.rows import on_page
 from indexes.queries.gaps.model import Gap, GapList
 from indexes.queries.gaps.tree import Tree
 from tests.indexing import append, opened, write
@@ -172,3 +173,30 @@ def test_a_name_with_a_docstring_is_listed_even_if_a_page_lists_the_method(
         "docs/source/torch.rst",
         "List torch.cumsum ",
     )
+
+
+def test_a_name_is_listed_in_the_group_of_the_names_that_begin_like_it(
+    tree_copy: Path, cache: Path
+) -> None:
+    """Not after the last name before it, which another group of the page may have."""
+    head = ".. currentmodule:: torch\n.. autosummary::\n\n"
+    groups = f"{head}    cat\n    cumsum_as\n\n{head}    abs\n    contiguous\n    cz\n"
+    write(tree_copy, {"docs/source/torch.rst": groups})
+    with opened(tree_copy, cache) as index:
+        (listed,) = on_page(Tree(index), "torch.cumsum")
+    at = listed.code.index("+    cumsum")
+    assert listed.code[at - 1 : at + 2] == ("     cat", "+    cumsum", "     cumsum_as")
+
+
+def test_pages_of_other_names_of_an_operator_are_no_part_of_a_correction(
+    tree_copy: Path, cache: Path
+) -> None:
+    head = ".. currentmodule:: torch\n.. autosummary::\n\n"
+    pages = {"torch": "cumsum", "tensors": "Tensor.cumsum"}
+    write(tree_copy, {f"docs/source/{p}.rst": f"{head}    {name}\n" for p, name in pages.items()})
+    gap = Gap(Location("torch/_torch_docs.py", 1), "cumsum documents axis", "", subject="cumsum")
+    with opened(tree_copy, cache) as index:
+        change = Change("docs-signature", "cumsum", "", op="cumsum", gap=gap)
+        said = [step.location.path for step in docs_signature(Tree(index), change).steps]
+    assert "docs/source/torch.rst" in said
+    assert "docs/source/tensors.rst" not in said

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,7 @@ from indexes.queries.changes.model import Change
 from indexes.queries.changes.planning import Changes
 from indexes.queries.changes.python import rows
 from indexes.queries.gaps.model import Gap, GapList
+from tests.indexing import append, opened, write
 
 
 @pytest.mark.parametrize("kind", ["opinfo-failure", "opinfo-skip", "docs-coverage", "typing"])
@@ -108,3 +110,65 @@ def test_without_a_similar_note_a_reference_is_to_be_corrected(changes: Changes)
     assert plan is not None
     (step,) = plan.steps
     assert (step.what, step.code) == ("Correct Note [Nothing like it], or remove it.", ())
+
+
+def test_a_link_to_a_file_that_is_gone_may_mean_one_beside_it(tree_copy: Path, cache: Path) -> None:
+    """Of the same ending, in the same folder."""
+    beside = {"torch/fx/README.md": "Words.\n", "torch/fx/words.txt": "Words.\n"}
+    write(tree_copy, {**beside, "CONTRIBUTING.md": "See [it](torch/fx/OVERVIEW.md).\n"})
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_id("file-link/CONTRIBUTING.md")
+    assert plan is not None
+    edit, read = plan.steps
+    assert edit.location.path == "CONTRIBUTING.md"
+    assert (read.action, read.location.path) == ("read", "torch/fx/README.md")
+
+
+_PAGE = """
+.. currentmodule:: torch
+.. autosummary::
+
+    Tensor.view
+    nn.Pool
+    nn.modules.pooling.Pool
+    nn.Norm1d
+    nn.Norm2d
+    Tensor.fold
+    nn.functional.fold
+    optim.RMSprop
+"""
+
+
+@pytest.mark.parametrize(
+    ("dead", "what"),
+    [
+        ("torch.view", "torch.view does not exist: write torch.Tensor.view."),
+        ("torch.pooled.Pool", "torch.pooled.Pool does not exist: write torch.nn.Pool."),
+        ("torch.optim.RMSProp", "torch.optim.RMSProp does not exist: write torch.optim.RMSprop."),
+        ("torch.fold", "torch.fold, or remove it. Perhaps it is torch.Tensor.fold or torch.nn."),
+        ("torch.nn.Norm", "torch.nn.Norm, or remove it. Perhaps it is torch.nn.Norm"),
+        ("torch._own._apart.emptied", "does not exist: write torch.own._apart.emptied."),
+        ("torch.nowhere", "Correct torch.nowhere, or remove it."),
+    ],
+)
+def test_a_dead_link_leads_to_what_pages_list(
+    tree_copy: Path, cache: Path, dead: str, what: str
+) -> None:
+    """Or to what a private module defines; which of several is not said."""
+    pooling = "class Pool:\n    pass\n"
+    write(
+        tree_copy,
+        {
+            "docs/source/listed.rst": _PAGE,
+            "docs/source/dead.rst": f":func:`{dead}`\n",
+            "torch/nn/modules/pooling.py": pooling,
+            "torch/own/__init__.py": "",
+            "torch/own/_apart.py": "def emptied():\n    pass\n\n\ndef view():\n    pass\n",
+        },
+    )
+    append(tree_copy, {"torch/nn/__init__.py": "\nfrom torch.nn.modules.pooling import Pool\n"})
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_id(f"docs-link/{dead}")
+    assert plan is not None
+    assert what in plan.steps[0].what
+    assert bool(plan.steps[0].code) == ("write" in what)
