@@ -15,7 +15,7 @@ from indexes.queries.changes.related import related
 from indexes.queries.changes.test_runs import in_tiers
 from indexes.queries.contribution.guides import Guides
 from indexes.queries.contribution.reviewers import Reviewers
-from indexes.queries.contribution.steps import Step
+from indexes.queries.contribution.steps import MAX_SHOWN, Step, folded
 from indexes.queries.gaps.find import find_gap, find_gaps, with_owners
 from indexes.queries.gaps.kinds import KINDS
 from indexes.queries.gaps.model import Gap, GapFilter
@@ -170,7 +170,9 @@ class Changes:
     def _related(self, change: Change, parts: Parts) -> tuple[Step, ...]:
         if change.op is None or change.kind not in AROUND or parts.there:
             return ()
-        return related(self.tree, change.op, (step.location.path for step in parts.steps))
+        own = {step.location.path for step in parts.steps}
+        found = related(self.tree, change.op, own)
+        return tuple(folded(found, max(0, MAX_SHOWN - len(own))))
 
     def _gaps(self, kind: str) -> tuple[Gap, ...]:
         """All gaps of a kind, without owners."""

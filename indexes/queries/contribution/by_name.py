@@ -26,6 +26,7 @@ _MOST_NAMESAKES = 4
 _QUOTED = regex(rb"[\"'](\w+)[\"']")
 _FEWEST = 2
 """Functions of a module that make a list a table of it."""
+_SCRIPTS = "torch/csrc/jit/runtime"
 _EXPECTED = ("test/expect", "test/onnx/expect")
 _DIMENSIONS = regex(r"\d+d$")
 _FEWEST_LETTERS = 3
@@ -47,8 +48,8 @@ def _tables(corpus: Corpus, path: str, name: str) -> Iterator[tuple[tuple[bool, 
     package = _exporting(corpus, path)
     text = corpus.text(path)
     own = {*_FUNCTION.findall(text), *_MADE.findall(text)}
-    either = "|".join(re.escape(one) for one in (module, package) if one)
-    row = re.compile(rf"\b(?:{either})\.(\w+)\s*[,:\])]".encode())
+    last = f"(?:{re.escape(module.removeprefix(package))})?" if package else ""
+    row = re.compile(rf"{re.escape(package or module)}{last}\.(\w+)\s*[,:\])]".encode())
     for table in corpus.files_with(package or module, "python", lambda p: _is_library(p, path)):
         text = corpus.text(table)
         found = {match[1]: match for match in reversed([*row.finditer(text)]) if match[1] in own}
@@ -72,6 +73,17 @@ def generator_lists(corpus: Corpus, name: str) -> Iterator[Step]:
         if found := row.search(text := corpus.text(path)):
             where = Location(path, text.count(b"\n", 0, found.start()) + 1)
             yield Step("table", PurePosixPath(path).name, where, f"lists {name} by its name")
+
+
+def scripted(source: Source, name: str) -> Iterator[Step]:
+    """The functions of TorchScript of an operator's name that stand in C++ as text: the formulas
+    of its own autodiff, and its shape functions."""
+    head = re.compile(rf"^\s+def {re.escape(name)}\(", re.MULTILINE)
+    for file in (one for one in source.listed(_SCRIPTS) if one.endswith(".cpp")):
+        text = source.text(f"{_SCRIPTS}/{file}")
+        if found := head.search(text):
+            where = Location(f"{_SCRIPTS}/{file}", text.count("\n", 0, found.end()) + 1)
+            yield Step("table", file, where, f"has a function {name} in TorchScript")
 
 
 def is_part(called: str, name: str) -> bool:

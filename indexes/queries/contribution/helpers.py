@@ -124,12 +124,20 @@ def _walk(facts: Lookup, starts: Iterable[Known]) -> Iterator[Helper]:
         below: dict[int, Known] = {}
         for caller in level.values():
             for called in _called(facts, caller):
-                users = 0 if called.id in seen else facts.files_using(called.id)
+                users = 0 if called.id in seen else _users(facts, called)
                 seen.add(called.id)
                 if 0 < users <= MAX_USERS:
                     below[called.id] = called
                     yield Helper(called.definition, caller.definition.qualified, users, depth)
         level = below
+
+
+def _users(facts: Lookup, called: Known) -> int:
+    """The files that use a function: a kernel also by the name of its operator."""
+    own = facts.files_using(called.id)
+    names = {op.partition(".")[0] for op in facts.kernel_of(called)} if own <= MAX_USERS else ()
+    ops = (one.full_name for name in names for one in facts.overloads(name))
+    return own + sum(map(facts.files_using, ops))
 
 
 def _called(facts: Lookup, caller: Known) -> Iterator[Known]:

@@ -22,6 +22,7 @@ from indexes.queries.contribution.by_name import (
     is_part,
     pages_naming,
     private_modules,
+    scripted,
     tables_of,
 )
 from indexes.queries.contribution.helpers import MAX_USERS, callers, definitions_at, helper_steps
@@ -119,6 +120,7 @@ class OperatorPlaces:
         steps += self._in_python(overloads[0], steps)
         if not any(step.role == "opinfo" for step in steps):
             steps += [*self._test_rows(overloads[0]), *self._related_opinfos(overloads[0])]
+        steps += self._opinfos_named(overloads[0].partition(".")[0])
         kernels = [step.location.path for step in steps if step.role == "kernel"]
         for row in cxx_tests(self._corpus, overloads[0].partition(".")[0].rstrip("_"), kernels):
             rule = f"calls it on {_lines(row.lines)}: a test in C++"
@@ -191,6 +193,7 @@ class OperatorPlaces:
             )
         yield from expected_outputs(index.source, [name])
         yield from generator_lists(self._corpus, overload.partition(".")[0])
+        yield from scripted(index.source, overload.partition(".")[0])
 
     def of_module(self, path: str, name: str = "") -> Iterator[Step]:
         """Places that know a module's functions by name: tables, expected outputs, type stubs."""
@@ -221,6 +224,14 @@ class OperatorPlaces:
             for path, count in paths.most_common(1):
                 rule = f"{count:,} OpInfos are here, and none for it: tests of operators need one"
                 yield Step("opinfo", PurePosixPath(path).name, Location(path, 1), rule)
+
+    def _opinfos_named(self, name: str) -> Iterator[Step]:
+        """The OpInfos of other functions of its name, which may run it: ``masked.softmax``."""
+        for path, fact in self._index.facts.python.of_kinds("opinfo"):
+            module, _, last = fact.symbol.rpartition(".")
+            if last == name and module and "_refs" not in module:
+                rule = f"{fact.symbol}, of its name, is tested by it"
+                yield Step("opinfo", fact.symbol, Location(path, fact.line), rule, "seldom")
 
     def _in_libraries(self, names: Iterable[str], there: set[str]) -> Iterator[Step]:
         """The kernels registered in TORCH_LIBRARY blocks of further files."""

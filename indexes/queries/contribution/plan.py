@@ -26,7 +26,14 @@ from indexes.queries.contribution.likely import defines, will_change
 from indexes.queries.contribution.operator_places import OperatorPlaces
 from indexes.queries.contribution.python_siblings import calling
 from indexes.queries.contribution.reviewers import Review, Reviewers
-from indexes.queries.contribution.steps import Step, by_interest, each_place, first_of_files, folded
+from indexes.queries.contribution.steps import (
+    MAX_SHOWN,
+    Step,
+    by_interest,
+    each_place,
+    first_of_files,
+    folded,
+)
 from indexes.queries.contribution.test_rows import class_rows
 from indexes.queries.corpus import Corpus
 from indexes.queries.gaps.kernels.dependents import needing
@@ -40,8 +47,6 @@ from indexes.source.git_history import Changes, History
 SubjectKind = Literal["operator", "file", "symbol"]
 
 _MAX_PLACES = 60
-_MAX_SHOWN = 30
-"""Files that are not folded."""
 _TEST_FILES = 5
 _MAX_OPERATORS = 5
 _DEFAULT_HISTORIES = 4
@@ -278,7 +283,7 @@ class Contributions:
         sure = will_change(steps, kind == "operator")
         shown = [
             replace(step, change="will") if step.location.path in sure else step
-            for step in folded(first_of_files(steps, _MAX_PLACES), _MAX_SHOWN)
+            for step in folded(first_of_files(steps, _MAX_PLACES), MAX_SHOWN)
         ]
         files = tuple(dict.fromkeys(step.location.path for step in shown))
         natives = self._natives((name,) if kind == "operator" else operators)

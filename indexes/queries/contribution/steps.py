@@ -48,6 +48,8 @@ def first_of_files(steps: Sequence[Step], most: int) -> list[Step]:
     return [steps[at] for at in kept]
 
 
+MAX_SHOWN = 30
+"""Files that are not folded."""
 APART = regex(r"/(?:quantized|sparse|mkldnn|nested|mps|vulkan|metal|xnnpack|cudnn|miopen)/")
 """Folders of kernels for other tensors."""
 

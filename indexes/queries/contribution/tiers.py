@@ -17,10 +17,15 @@ def in_order(tests: OperatorTests) -> list[Selection]:
 
 
 def run_now(tests: Sequence[tuple[str, OperatorTests]]) -> tuple[Selection, ...]:
-    """The few tests to run now, of each operator in turn."""
+    """The few tests to run now, of each operator in turn; whole files after those that are chosen
+    by name."""
     turns = [in_order(one) for _, one in tests]
     in_turn = (one for row in zip_longest(*turns) for one in row if one is not None)
     once: dict[str, Selection] = {}
     for one in in_turn:
         once.setdefault(one.command, one)
-    return tuple(once.values())[:NOW]
+    return tuple(sorted(once.values(), key=_is_whole))[:NOW]
+
+
+def _is_whole(one: Selection) -> bool:
+    return one.names == (one.path,)

@@ -26,13 +26,15 @@ _PYTHON = (
 _NAMED = regex(r"\baten\.(\w+)")
 KEYS = ("FuncTorchBatched", "FuncTorchBatchedDecomposition")
 """The dispatch keys of batching rules."""
+_RANDOM = "FuncTorchVmapMode"
+"""The key of those of random operators: vmap adds it to run them once for all, or for each."""
 _EARLIER = ("Batched",)
 """The key of versions before functorch."""
 
 
 def batching_keys(tree: Tree) -> tuple[str, ...]:
     """The dispatch keys under which a tree registers batching rules."""
-    return KEYS if tree.registered_for(*KEYS) else _EARLIER
+    return (*KEYS, _RANDOM) if tree.registered_for(*KEYS) else _EARLIER
 
 
 def lacks(tree: Tree) -> str:
@@ -47,7 +49,7 @@ def find(tree: Tree) -> Iterator[Gap]:
     statements = _statements(tree)
     fallback = tree.place_of(_WARNING, _FALLBACK)
     wanted = [op for op in tree.public if _may_have_a_rule(tree, op)]
-    ruled = named | tree.registered_for(*KEYS)
+    ruled = named | tree.registered_for(*KEYS, _RANDOM)
     listed = tree.by_name(op for op in wanted if not _has_rule(tree, op, ruled))
     for ops in listed:
         stated = tuple(about(statements, tree.opinfo_names(ops[0])))

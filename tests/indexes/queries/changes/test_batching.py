@@ -48,6 +48,20 @@ def test_a_rule_that_is_there_is_read_with_what_such_rules_share(
     assert not [step for step in plan.steps if step.touches][1:]
 
 
+def test_a_rule_of_a_random_operator_is_there_too(tree_copy: Path, cache: Path) -> None:
+    """Vmap has a second key, under which they are registered."""
+    path = "aten/src/ATen/functorch/BatchRulesRandomness.cpp"
+    block = 'TORCH_LIBRARY_IMPL(aten, FuncTorchVmapMode, m) {\n  m.impl("abs", drawn);\n}\n'
+    append(tree_copy, {path: f"Tensor drawn(const Tensor& self) {{ return self; }}\n{block}"})
+    functions = "aten/src/ATen/functorch/BatchRulesModules.cpp"
+    text = (tree_copy / functions).read_text()
+    (tree_copy / functions).write_text(text.replace("abs", "absent"))
+    with opened(tree_copy, cache) as index:
+        plan = Changes(index).of_op("abs", "batch-rule")
+    assert plan.there is not None
+    assert plan.there.path == path
+
+
 def test_of_overloads_the_one_without_named_dimensions_is_planned(
     tree_copy: Path, cache: Path
 ) -> None:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from indexes.queries.changes import planning
 from indexes.queries.changes.planning import Changes
 from indexes.queries.changes.related import computed
 from indexes.queries.contribution.helpers import header_of
@@ -26,6 +29,16 @@ def test_a_check_has_the_other_places_of_its_operator_beside_it(changes: Changes
     assert plan_json(plan)["related"]
     for lines in (plan_lines(plan), plan_markdown(plan)):
         assert any(line.endswith("Related places, which may have to follow") for line in lines)
+
+
+def test_of_many_places_those_beyond_the_most_are_folded(
+    changes: Changes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    every = changes.of_op("sin", "error-message")
+    monkeypatch.setattr(planning, "MAX_SHOWN", len({s.location.path for s in every.steps}) + 1)
+    plan = changes.of_op("sin", "error-message")
+    assert len(plan.related) == len(every.related) > 2
+    assert len([step for step in plan.related if step.change != "seldom"]) == 1
 
 
 def test_a_docstring_has_nothing_beside_it(changes: Changes) -> None:

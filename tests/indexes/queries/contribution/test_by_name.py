@@ -10,6 +10,7 @@ from indexes.queries.contribution.by_name import (
     generator_lists,
     private,
     private_modules,
+    scripted,
     tables_of,
 )
 from indexes.queries.corpus import Corpus
@@ -88,3 +89,17 @@ def test_generators_that_list_an_operator_are_tables() -> None:
     (found,) = generator_lists(CORPUS, "cdist")
     assert (found.role, str(found.location)) == ("table", "torchgen/lists.py:4")
     assert not [*generator_lists(CORPUS, "norm")]
+
+
+def test_functions_of_torchscript_in_cpp_are_tables(tmp_path: Path) -> None:
+    (tmp_path / "aten/src/ATen/native").mkdir(parents=True)
+    (tmp_path / "aten/src/ATen/native/native_functions.yaml").write_text("")
+    folder = tmp_path / "torch/csrc/jit/runtime"
+    folder.mkdir(parents=True)
+    text = 'const std::string code = R"(\n    def cdist(a, b):\n        return a\n)";\n'
+    (folder / "symbolic_script.cpp").write_text(text)
+    (folder / "other.cpp").write_text("// def cdist(\n")
+    source = Source.find(str(tmp_path))
+    (found,) = scripted(source, "cdist")
+    assert str(found.location) == "torch/csrc/jit/runtime/symbolic_script.cpp:2"
+    assert not [*scripted(source, "dist")]

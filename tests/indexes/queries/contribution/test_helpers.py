@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from indexes.model.vocabulary import Location
-from indexes.queries.contribution.helpers import callers
+from indexes.queries.contribution.helpers import MAX_USERS, callers
 from indexes.queries.contribution.plan import Contributions
 from indexes.queries.index import Index
 from navigator.text.contribution import place_rows
@@ -108,3 +108,19 @@ def test_the_header_by_which_kernels_call_each_others_functions(
     rules = [s.rule for s in steps if s.location.path == f"{_NATIVE}/sparse/Weigh.h"]
     said = "declares weigh_each, which at::native::weigh_cuda calls in another file"
     assert rules == [said] * calling
+
+
+def test_a_kernel_of_an_operator_that_many_call_is_no_helper(tree_copy: Path, cache: Path) -> None:
+    """Though few call its function by name."""
+    entries = "".join(f"\n- func: {name}(Tensor self) -> Tensor\n" for name in ("every", "one"))
+    body = "namespace at::native {{\nTensor {0}(const Tensor& self) {{ return {1}; }}\n}}\n"
+    append(tree_copy, {f"{_NATIVE}/native_functions.yaml": entries})
+    _written(tree_copy / _NATIVE / "Every.cpp", body.format("every", "self"))
+    _written(tree_copy / _NATIVE / "One.cpp", body.format("one", "at::native::every(self)"))
+    for at in range(MAX_USERS):
+        text = body.format(f"use{at}", "at::every(self)")
+        _written(tree_copy / _NATIVE / f"Use{at}.cpp", text)
+    with opened(tree_copy, cache) as found:
+        steps = Contributions(found).of("one", histories=0).steps
+    helpers = [step.location.path for step in steps if step.role == "helper"]
+    assert f"{_NATIVE}/Every.cpp" not in helpers

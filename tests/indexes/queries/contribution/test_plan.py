@@ -413,3 +413,12 @@ def test_a_part_that_only_sparse_tensors_have_is_followed(tree_copy: Path, cache
         steps = Contributions(index).of("clump", histories=0).steps
     kernels = [PurePosixPath(s.location.path).name for s in steps if s.role == "kernel"]
     assert kernels == ["Clump.cpp", "ClumpSparse.cpp"]
+
+
+def test_opinfos_of_other_functions_of_its_name_are_folded(tree_copy: Path, cache: Path) -> None:
+    path = "torch/testing/_internal/opinfo/definitions/_masked.py"
+    append(tree_copy, {path: 'op_db = [\n    OpInfo("masked.softmax"),\n]\n'})
+    with opened(tree_copy, cache) as index:
+        steps = Contributions(index).of("softmax", histories=0).steps
+    (step,) = [one for one in steps if one.location.path == path]
+    assert (step.symbol, step.change) == ("masked.softmax", "seldom")
