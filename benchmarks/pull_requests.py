@@ -87,7 +87,7 @@ def outcomes(root: Path, cases: Sequence[Case], keep: Path) -> Iterator[Outcome]
 
 def _is_given(case: Case, path: str) -> bool:
     """Whether the question itself names a file."""
-    return any(one.startswith(f"{path}:") for one in case.subjects)
+    return any(f"{one}:".startswith(f"{path}:") for one in case.subjects)
 
 
 def planned(index: Index, case: Case) -> Named:

@@ -225,10 +225,10 @@ def _key(root: Path, commit: Commit, files: Sequence[FileDiff]) -> str:
     if any("atching" in one.path or "BatchRules" in one.path for one in files):
         return "batch-rule"
     yaml = [one for one in files if one.path == YAML]
-    keys = _keys([line for one in yaml for line in one.added])
-    keys.subtract(_keys([line for one in yaml for line in one.removed]))
-    if last_first := [key for key in reversed(keys) if keys[key] > 0]:
-        return max(last_first, key=keys.__getitem__)
+    added = _keys([line for one in yaml for line in one.added])
+    gained = added - _keys([line for one in yaml for line in one.removed]) or added
+    if gained:  # the last of several, or what goes from one operator to another
+        return max(reversed(gained), key=gained.__getitem__)
     registering = [one for one in files if _registers(one) and one.path != YAML]
     blocks = (_blocks(root, commit, one) for one in registering)
     return next((key for some in blocks for key in some), "")

@@ -20,15 +20,17 @@ No operator asked for is
 
 Of docs and Python the classes and functions of Python that the title names (``triplet margin
 loss``, ``_ConvNd.reset_parameters``) and whose lines change come first, then the changed files that
-it names. Where no operator is named, a function of several words in C++ counts that the title names
-and a changed source defines. A message without any of these says no subject: what its author knew
-is not to be had, and what the diff changes is the answer, not the question.
+it names. A word that is an operator only by a file's name is rather the page that has the name, or
+a public function of torch beside it in the title. Where no operator is named, a function of several
+words in C++ counts that the title names and a changed source defines. A message without any of
+these says no subject: what its author knew is not to be had, and what the diff changes is the
+answer, not the question.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from subprocess import CalledProcessError
@@ -72,6 +74,8 @@ _HEADED = re.compile(r"\s*(?:class |def |(?:\w+ = )?_?add_docstr\w*\((?:[\w.]*\.
 _FUNCTION = re.compile(r"([a-z_]\w*)\(")
 _METHOD = re.compile(r"\b(_*[A-Z]\w+)\.([a-z_]\w*)")
 """A method with its class."""
+_FUNCTIONAL = ("torch/functional.py", "torch/nn/functional.py")
+_PUBLIC = re.compile(r"(?m)^def ([a-z]\w{3,})\(")
 _TAIL = re.compile(r"(_(cpu|cuda|kernel|impl|out|backward|template|stub|sparse|quantized|mps))+_?$")
 _BLOCK = re.compile(r"(?m)^- (?:name|func): (\w+)")
 
@@ -86,6 +90,9 @@ def subjects(
         return tuple(sorted(named))
     words = _Words(root, commit, files, headings)
     found = words.named(title) or words.named(paragraph, only_own=True)
+    if not any(map(words.is_changed, found)):  # a file has their names among others
+        named = _pages_named if in_python else _public_named
+        found = named(root, title, commit, words.operators) or found
     said = _PATTERN.sub(" ", f"{title}\n{paragraph}")
     entries = [one for one in words.entries if re.search(rf"\b{one}_?\b", said)]
     if found or entries:
@@ -128,6 +135,10 @@ class _Words:
         self._own = self._changed | {*map(self._base, own)} | tests
         self._there = words | {*map(self._base, words)} | self._own
         self._paths = commit.paths
+
+    @property
+    def operators(self) -> Collection[str]:
+        return self._arguments.keys()
 
     def named(self, text: str, *, only_own: bool = False) -> Sequence[str]:
         """The operators that a text names. Its first word, of plain letters, is a verb."""
@@ -182,6 +193,10 @@ class _Words:
     def _is_name(self, words: Sequence[str], length: int) -> bool:
         name = "_".join(words).lower().rstrip(",.:;")
         return len(words) == length and name in self._arguments and self._is_own(name)
+
+    def is_changed(self, word: str) -> bool:
+        """Whether the diff changes what is its own, not only a file that has its name."""
+        return word in self._own
 
     def _is_own(self, word: str) -> bool:
         return word in self._own or _is_in_path(word, self._paths)
@@ -271,6 +286,19 @@ def _files_named(title: str, commit: Commit) -> set[str]:
     words = re.findall(r"[\w./]*[./]\w+", title)
     ends = tuple(f"/{word.removesuffix('.py').replace('.', '/')}.py" for word in words)
     return {path for path in commit.sources if ends and f"/{path}".endswith(ends)}
+
+
+def _pages_named(_: Path, title: str, commit: Commit, __: Collection[str]) -> list[str]:
+    """The changed pages whose names are words of a title."""
+    said = set(re.findall(r"\w+", title))
+    return [path for path in commit.sources if path[:5] == "docs/" and Path(path).stem in said]
+
+
+def _public_named(root: Path, title: str, commit: Commit, operators: Collection[str]) -> list[str]:
+    """The public functions of torch that a title names and that are no operators."""
+    said = set(re.findall(r"\w+", title)).difference(operators)
+    texts = (_text(root, f"{commit.name}~1:{path}") for path in _FUNCTIONAL)
+    return sorted(said.intersection(name for text in texts for name in _PUBLIC.findall(text)))
 
 
 def _function_named(root: Path, title: str, commit: Commit) -> tuple[str, ...]:

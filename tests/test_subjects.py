@@ -39,10 +39,16 @@ _BEFORE = {
 
 
 def _asked(
-    root: Path, message: str, files: dict[str, str], *, in_python: bool = False
+    root: Path,
+    message: str,
+    files: dict[str, str],
+    *,
+    in_python: bool = False,
+    before: dict[str, str] | None = None,
 ) -> tuple[str, ...]:
     """The subjects of a commit that writes some files."""
-    write(root, _BEFORE)
+    root.mkdir(exist_ok=True)
+    write(root, _BEFORE | (before or {}))
     begin(root)
     write(root, files)
     name = commit(root, message)
@@ -93,3 +99,17 @@ def test_a_method_of_python_is_asked_with_its_class(tmp_path: Path) -> None:
     title = "DOC Adds code comment for _ConvNd.reset_parameters (#58931)"
     found = _asked(tmp_path, title, files, in_python=True)
     assert found == ("_ConvNd.reset_parameters",)
+
+
+def test_a_word_that_is_only_in_the_name_of_a_file_is_rather_what_else_has_it(
+    tmp_path: Path,
+) -> None:
+    """A page, or a public function beside it in the title."""
+    page = {"docs/source/max.rst": "Words.\n"}
+    assert _asked(tmp_path / "a", "Mend the page of max", page, in_python=True) == (*page,)
+    public = "def interpolate(x):\n    pass\n"
+    kernel = {"aten/src/ATen/native/UpSampleMax.cpp": "Tensor x() { return f4d::z; }\n"}
+    title = "Added a flag to interpolate (max and others)"
+    functional = {"torch/nn/functional.py": public}
+    assert _asked(tmp_path / "b", title, kernel, before=functional) == ("interpolate",)
+    assert _asked(tmp_path / "c", title, kernel) == ("max",)
