@@ -12,7 +12,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from indexes.model.regex import regex
+from indexes.model.lines import length_in_common
+from indexes.model.regex import MULTILINE, regex
 from indexes.model.schema import Argument, Schema
 from indexes.readers.python.blocks import parse
 
@@ -179,6 +180,14 @@ class Renaming:
                 return made
         return text
 
+    def given(self, text: str) -> str:
+        """The same, where a call also gives what the name is made of: ``sign`` with
+        ``_foreach_sign``."""
+        common = length_in_common(self.old.split("_"), self.new.split("_"))
+        old, new = ("_".join(one.split("_")[common:]) for one in (self.old, self.new))
+        made = self.words(text)
+        return re.sub(rf"(?<=[(, ]){old}(?=[,)])", new, made) if common and old and new else made
+
     def function(self, name: str) -> str:
         """A function's new name: ``meta_gcd`` for ``meta_lcm``; ``svdvals`` for ``linalg_svdvals``
         in the module of that name."""
@@ -204,6 +213,14 @@ def decorators(lines: Iterable[str], to: Renaming) -> tuple[str, ...]:
     return tuple(line for own in made for line in own.splitlines())
 
 
+def unknown_to(text: str, code: Iterable[str]) -> str:
+    """What is to be said of a name that a call in added lines gives and that the file lacks."""
+    added = "\n".join(line for line in code if line.startswith("+") and "def " not in line)
+    names = (name for name in _GIVEN.findall(added) if not re.search(rf"(?<![\w.]){name}\b", text))
+    return "".join(f" The file has no {name} yet: make it first." for name in list(names)[:1])
+
+
+_GIVEN = regex(r", (\w+)\)$", MULTILINE)
 _ENOUGH = 5
 """Fewest functions under a decorator that show what it is for."""
 

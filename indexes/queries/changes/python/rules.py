@@ -35,6 +35,7 @@ from indexes.queries.changes.python.drafts import (
     for_others,
     function_lines,
     style_of,
+    unknown_to,
 )
 from indexes.queries.changes.python.lists import PUBLIC, NamedRow, near_each_other, public_row
 from indexes.queries.changes.python.memberships import Joined, Memberships, Subject
@@ -201,6 +202,7 @@ class RulePlan:
         what += " That is made of another operator's: ours needs one of its own." if made else ""
         last = found[1].symbol.rpartition(".")[2]
         what += for_others(self._module(where.path), last, self._tree.schemas[self._op])
+        what += unknown_to(self._tree.text(where.path), code)
         why = f"{one.name} is {one.why}"
         yield ChangeStep("add", Location(where.path, where.end_line), what, code, why, where)
         yield from self._listed(one, found)
@@ -275,7 +277,7 @@ class RulePlan:
         where = place(found)
         to = self._renaming(one.name)
         if not fact.end_line:  # a call of a helper, in one statement
-            return tuple(map(to.words, self._tree.lines(path, fact.line, self._end(where))))
+            return tuple(map(to.given, self._tree.lines(path, fact.line, self._end(where))))
         decorated = getattr(self._statement(where), "decorator_list", ())
         first = min((one.lineno for one in decorated), default=where.line)
         head = "\n".join(self._tree.lines(path, first, fact.line - 1))

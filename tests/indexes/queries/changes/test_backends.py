@@ -6,6 +6,7 @@ from pathlib import Path
 
 from indexes.queries.changes import kernels
 from indexes.queries.changes.backends import running
+from indexes.queries.changes.backends import test_files as files_of
 from indexes.queries.changes.model import Change
 from indexes.queries.gaps.tree import Tree
 from tests.indexing import opened
@@ -26,6 +27,20 @@ def test_a_file_that_runs_the_classes_of_another_imports_them_by_name(
     with opened(tree_copy, cache) as index:
         found = [str(one) for one in running(Tree(index), own)]
     assert found == ["test/test_all.py:2"]
+
+
+def test_of_files_that_name_nothing_of_it_the_plain_one_is_first(
+    tree_copy: Path, cache: Path
+) -> None:
+    for folder in ("test/export", "test"):
+        path = tree_copy / folder / "test_sparse.py"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("class TestX:\n    def test_x(self): ...\n")
+    with opened(tree_copy, cache) as index:
+        assert files_of(Tree(index), "SparseCPU", ["sin"])[0] == "test/test_sparse.py"
+    (tree_copy / "test/export/test_sparse.py").write_text("def test_sin():\n    torch.sin(1)\n")
+    with opened(tree_copy, cache) as index:
+        assert files_of(Tree(index), "SparseCPU", ["sin"])[0] == "test/export/test_sparse.py"
 
 
 def test_a_changed_entry_is_checked_by_the_torchgen_of_the_tree(

@@ -49,6 +49,14 @@ def test_what_nobody_wants_is_only_possible(answer: GapList, kind: str, name: st
     assert {gap.confidence for gap in named(answer, kind, name)} <= {"possible"}
 
 
+def test_an_operator_of_which_only_out_variants_are_listed_lacks_no_decomposition(
+    answer: GapList,
+) -> None:
+    names = {gap.name for gap in answer.gaps if gap.kind == "decomposition"}
+    assert "lonely" in names
+    assert "linear" not in names
+
+
 @pytest.mark.parametrize("kind", ["batch-rule", "meta", "lowering"])
 def test_what_internal_operators_lack_is_possible(answer: GapList, kind: str) -> None:
     assert [gap.confidence for gap in named(answer, kind, "_hidden")] == ["possible"]

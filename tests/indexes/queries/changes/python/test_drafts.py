@@ -13,6 +13,7 @@ from indexes.queries.changes.python.drafts import (
     for_others,
     function_lines,
     style_of,
+    unknown_to,
 )
 
 _SCHEMA = parse_schema("solve(Tensor self, Tensor other, int dim=-1) -> Tensor")
@@ -66,3 +67,14 @@ def test_a_decorator_of_functions_of_other_arguments_is_none_for_ours() -> None:
     assert for_others(module, "f1", two).startswith(" @unary is for functions of other arguments")
     assert not for_others(module, "g", two)
     assert not for_others(module, "f1", parse_schema("sin(Tensor self) -> Tensor"))
+
+
+def test_what_a_name_is_made_of_follows_it() -> None:
+    """And is missed where the file does not have it."""
+    to = Renaming("_foreach_sign", "_foreach_sin", frozenset(), _SCHEMA, ())
+    made = to.given("register_foreach(aten._foreach_sign, sign)")
+    assert made == "register_foreach(aten._foreach_sin, sin)"
+    other = Renaming("sign", "sin", frozenset(), _SCHEMA, ())
+    assert other.given("register(aten.sign, signed)") == "register(aten.sin, signed)"
+    assert unknown_to("ops.sin(x)\n", [f"+{made}"]) == " The file has no sin yet: make it first."
+    assert unknown_to("sin = register(aten.sin)\n", [f"+{made}"]) == ""
