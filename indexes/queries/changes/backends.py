@@ -39,10 +39,9 @@ def test_files(tree: Tree, key: str, names: Iterable[str]) -> list[str]:
         plain = name.removeprefix("test_").replace("_", "")
         if name.startswith("test_") and any(plain.startswith(word) for word in words):
             exact = plain in words
-            named = len(calls.findall(tree.text(path)))
-            counts[path] = (not exact, path.count("/") * (not named), -named, path)
-    found = sorted(counts, key=lambda path: counts[path])
-    return [path for path in found if not counts[path][0] or counts[path][1]][:_FEW]
+            if (named := len(calls.findall(tree.text(path)))) or exact:
+                counts[path] = (not exact, path.count("/") * (not named), -named, path)
+    return sorted(counts, key=lambda path: counts[path])[:_FEW]
 
 
 def running(tree: Tree, path: str) -> Iterator[Location]:

@@ -32,12 +32,13 @@ def test_a_file_that_runs_the_classes_of_another_imports_them_by_name(
 def test_of_files_that_name_nothing_of_it_the_plain_one_is_first(
     tree_copy: Path, cache: Path
 ) -> None:
-    for folder in ("test/export", "test"):
-        path = tree_copy / folder / "test_sparse.py"
+    for name in ("test/export/test_sparse.py", "test/test_sparse.py", "test/test_sparse_ops.py"):
+        path = tree_copy / name
         path.parent.mkdir(exist_ok=True)
         path.write_text("class TestX:\n    def test_x(self): ...\n")
     with opened(tree_copy, cache) as index:
-        assert files_of(Tree(index), "SparseCPU", ["sin"])[0] == "test/test_sparse.py"
+        found = files_of(Tree(index), "SparseCPU", ["sin"])
+    assert found == ["test/test_sparse.py", "test/export/test_sparse.py"]
     (tree_copy / "test/export/test_sparse.py").write_text("def test_sin():\n    torch.sin(1)\n")
     with opened(tree_copy, cache) as index:
         assert files_of(Tree(index), "SparseCPU", ["sin"])[0] == "test/export/test_sparse.py"
