@@ -78,7 +78,9 @@ def _is_public(tree: Tree, op: str) -> bool:
 def python_ref(tree: Tree, change: Change, near: Sequence[Near]) -> Iterator[ChangeStep]:
     """Plans the entry that tests a ref against the operator, after the nearest one's."""
     names = dict.fromkeys(tree.opinfo_names(change.op or ""))
-    if any(map(_is_of_ref, tree.opinfos(change.op or ""))):
+    for own in list(filter(_is_of_ref, tree.opinfos(change.op or "")))[:1]:
+        what = f"See the entry of {own[1].symbol}: a ref of another module has its own beside it."
+        yield ChangeStep("read", place_of(own), what)
         return
     known = ((one.name, found) for one in near for found in tree.opinfos(one.op))
     name, model = next((pair for pair in known if _is_of_ref(pair[1])), ("", None))

@@ -163,6 +163,16 @@ def test_the_entry_of_a_ref_stands_with_others_where_no_model_has_one(with_prims
     assert step.location.line == max(entries).end_line
 
 
+def test_the_entry_of_a_ref_that_another_module_has_is_shown(with_prims: Index) -> None:
+    tree = Changes(with_prims).tree
+    (step,) = python_ref(tree, Change("ref", "abs", "", op="abs"), ())
+    assert (step.action, step.location.path.rpartition("/")[2]) == (
+        "read",
+        "common_methods_invocations.py",
+    )
+    assert "_refs.abs" in step.what
+
+
 def test_a_ref_has_the_modules_that_its_neighbours_call(with_prims: Index) -> None:
     plan = Changes(with_prims).of_op("sigmoid", "ref")
     (called,) = [one for one in plan.steps if one.location.path.startswith("torch/_prims_common/")]
