@@ -74,6 +74,11 @@ class Selection:
         """The command, for the top of the tree."""
         return self.expression.command(self.path)
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is the file, without a choice of tests."""
+        return self.names == (self.path,)
+
 
 @dataclass(frozen=True, slots=True)
 class OperatorTests:

@@ -378,7 +378,7 @@ class Contributions:
         """The tests that name something, and those with similar paths."""
         words = (re.split(r"\W+", name)[-1],)
         found = [*self.mentions.naming(words, path, _TEST_FILES)]
-        found.sort(key=lambda one: one.names == (one.path,))  # what lists it, after tests of it
+        found.sort(key=lambda one: one.is_whole)  # what lists it, after tests of it
         first: dict[str, Selection] = {}
         for one in (*found, *self.mentions.near(path, 2)):
             first.setdefault(one.path, one)

@@ -6,10 +6,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 from indexes.model.regex import regex
 from indexes.model.vocabulary import Location
+
+
+class _HasPlace(Protocol):
+    @property
+    def location(self) -> Location: ...
+
+
+_Placed = TypeVar("_Placed", bound=_HasPlace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +33,11 @@ class Step:
     """Whether a change most likely edits its file, or may, or hardly ever does."""
 
 
-def each_place(steps: Iterable[Step]) -> list[Step]:
+def each_place(steps: Iterable[_Placed]) -> list[_Placed]:
     """The first step at each place, in order."""
-    first: dict[tuple[str, int], Step] = {}
+    first: dict[tuple[str, int], _Placed] = {}
     for step in steps:
-        first.setdefault((step.location.path, step.location.line), step)
+        first.setdefault(step.location[:2], step)
     return list(first.values())
 
 

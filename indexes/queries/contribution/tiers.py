@@ -24,8 +24,4 @@ def run_now(tests: Sequence[tuple[str, OperatorTests]]) -> tuple[Selection, ...]
     once: dict[str, Selection] = {}
     for one in in_turn:
         once.setdefault(one.command, one)
-    return tuple(sorted(once.values(), key=_is_whole))[:NOW]
-
-
-def _is_whole(one: Selection) -> bool:
-    return one.names == (one.path,)
+    return tuple(sorted(once.values(), key=lambda one: one.is_whole))[:NOW]

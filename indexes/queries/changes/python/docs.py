@@ -15,6 +15,7 @@ from indexes.queries.changes.model import Action, Change, ChangeStep, Neighbour,
 from indexes.queries.changes.python.lists import Lists
 from indexes.queries.changes.python.rows import on_page
 from indexes.queries.changes.related import neighbour
+from indexes.queries.contribution.steps import each_place
 from indexes.queries.gaps.docs import signature
 from indexes.queries.gaps.tree import Tree
 from indexes.queries.python_names.public import definitions, public_names
@@ -39,12 +40,12 @@ def docs(tree: Tree, change: Change) -> Parts:
     if change.gap and not change.op:
         return _plain(tree, change)
     if (place := FILE.fullmatch(change.name)) and tree.text(place["path"]):
-        return _parts(tree, _each_once(list(_at(tree, place["path"], int(place["line"] or 0)))))
+        return _parts(tree, each_place(list(_at(tree, place["path"], int(place["line"] or 0)))))
     steps = [one for name in _missing(tree, change) for one in _docstring_added(tree, change, name)]
     own = list(_docstrings(tree, change)) if change.op else []
     steps += [*own, *_named(tree, change)] if _is_bare(change) else [*_named(tree, change), *own]
     steps = _without_referring(tree, steps)
-    return _parts(tree, _each_once([*steps, *_ignoring(tree, change)]))
+    return _parts(tree, each_place([*steps, *_ignoring(tree, change)]))
 
 
 def _without_referring(tree: Tree, steps: Sequence[ChangeStep]) -> list[ChangeStep]:
@@ -65,7 +66,7 @@ def docs_signature(tree: Tree, change: Change) -> Parts:
     if not (change.gap and change.op):
         return docs(tree, change)
     steps = [_corrected(tree, change), *_docstrings(tree, change)]
-    return _parts(tree, _each_once(steps))
+    return _parts(tree, each_place(steps))
 
 
 def docs_page(tree: Tree, change: Change) -> Parts:
@@ -95,13 +96,6 @@ def _plain(tree: Tree, change: Change) -> Parts:
 
 def _parts(tree: Tree, steps: list[ChangeStep]) -> Parts:
     return Parts(tuple(steps), tuple(_model(tree, steps)), tuple(_checks(tree)))
-
-
-def _each_once(steps: list[ChangeStep]) -> list[ChangeStep]:
-    found: dict[tuple[str, int], ChangeStep] = {}
-    for step in steps:
-        found.setdefault((step.location.path, step.location.line), step)
-    return list(found.values())
 
 
 # ---------------------------------------------------------------------- what there is
