@@ -134,12 +134,8 @@ class RulePlan:
             return Parts(known, tests=tuple(self._tests()), title=title, there=there)
         writing = (*self._ref_to_register(), *self._to_write(), *self._of_ref(), *self._elsewhere())
         called = shared_modules(self._tree, self._models())
-        tested = (
-            ()
-            if self._tree.opinfos(self._op)
-            else inputs(self._tree, self._change, self._rule.noun)
-        )
-        steps = (*self._to_read(), *writing, *self._list_steps(rows), *tested, *called)
+        listed = self._list_steps(rows)
+        steps = (*self._to_read(), *writing, *listed, *self._inputs(), *called)
         made = tuple(self._neighbours()), tuple(self._tests()), tuple(self._missing())
         return Parts(steps, *made, title)
 
@@ -385,6 +381,15 @@ class RulePlan:
         return [one for one in overloads if self._tree.schemas[one].kind in kinds]
 
     # -------------------------------------------------------------------------- tests
+
+    def _inputs(self) -> Iterator[ChangeStep]:
+        """The OpInfo to write; for a decomposition also the one that is there, as two in five
+        commits to decompositions edit OpInfos."""
+        for own in self._tree.opinfos(self._op)[: self._rule is DECOMPOSITION]:
+            what = "See its OpInfo: tests take its inputs, and leave out what it says to fail."
+            yield ChangeStep("read", place_of(own), what)
+        if not self._tree.opinfos(self._op):
+            yield from inputs(self._tree, self._change, self._rule.noun)
 
     def _tests(self) -> Iterator[TestRun]:
         """The tests about such registrations: of the operator, or whole files if none is made for

@@ -55,6 +55,14 @@ def test_a_decomposition_may_be_the_ref_or_stand_in_the_other_file(changes: Chan
     assert not [step for step in total.steps if "Register the ref" in step.what]
 
 
+def test_a_decomposition_has_the_opinfo_whose_inputs_test_it(changes: Changes) -> None:
+    plan = changes.of_id("decomposition/lonely")
+    assert plan is not None
+    ((path, fact),) = changes.tree.opinfos("lonely")[:1]
+    (step,) = [one for one in plan.steps if one.what.startswith("See its OpInfo")]
+    assert (step.action, step.location[:2]) == ("read", (path, fact.line))
+
+
 def test_the_expect_file_is_written_by_its_test(changes: Changes) -> None:
     path = "test/expect/HasDecompTest.test_has_decomposition.expect"
     (step,) = _steps(changes.of_id("decomposition/lonely"), path)
