@@ -52,6 +52,8 @@ def is_seldom(step: Step) -> bool:
     path, role = step.location.path, step.role
     if role == "registration":  # what exporters and compilers in Python register for it
         return path.endswith(".py")
+    if role == "batch_rule":  # what stands in a header maps others too
+        return path.endswith(".h")
     return role in _SELDOM or (role == "python" and not defines(path))
 
 

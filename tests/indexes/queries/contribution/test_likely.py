@@ -54,6 +54,8 @@ def test_what_lists_or_documents_an_operator_hardly_ever_changes_with_it() -> No
     listed = [step("docs", "docs/source/torch.rst"), step("python", "torch/overrides.py")]
     listed += [step("python", f"{templates}/python_torch_functions.cpp")]
     listed += [step("registration", "torch/onnx/symbolic_opset9.py")]
+    listed += [step("batch_rule", "aten/src/ATen/functorch/BatchRulesHelper.h")]
     assert all(map(is_seldom, listed))
     edited = [step("python", "torch/functional.py"), step("registration", f"{NATIVE}/cuda/A.cu")]
+    edited += [step("batch_rule", "aten/src/ATen/functorch/BatchRulesUnaryOps.cpp")]
     assert not any(map(is_seldom, edited))
