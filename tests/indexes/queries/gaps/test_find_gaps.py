@@ -14,6 +14,8 @@ from indexes.queries.gaps.model import Gap, GapFilter, GapList
 from indexes.queries.index import Index
 from indexes.serialize.answers import dumps
 from indexes.serialize.gaps import gaps_json
+from tests.indexing import append, opened
+from tests.tree_marks import YAML
 
 LONELY = [
     "docs-signature",
@@ -135,6 +137,20 @@ def test_a_todo_is_read_to_its_end_and_not_in_strings(answer: GapList) -> None:
 def test_a_check_of_something_else_than_an_argument_is_no_gap(answer: GapList) -> None:
     gap = named(answer, "error-message", "lonely")[0]
     assert gap.what == "no message when an argument fails: size > 0"
+
+
+@pytest.mark.parametrize(("key", "found"), [("CompositeImplicitAutograd", 0), ("CPU", 1)])
+def test_what_a_composite_operator_calls_is_differentiated(
+    tree_copy: Path, cache: Path, key: str, found: int
+) -> None:
+    entry = (
+        f"\n- func: halve(Tensor self) -> Tensor\n  variants: method\n  dispatch:\n    {key}: x\n"
+    )
+    formula = '\n- name: halve(Tensor self) -> Tensor\n  self: not_implemented("halve")\n'
+    append(tree_copy, {YAML: entry, "tools/autograd/derivatives.yaml": formula})
+    with opened(tree_copy, cache) as index:
+        gaps = find_gaps(index, GapFilter(("derivative",)), owners=False).gaps
+    assert len([gap for gap in gaps if gap.name == "halve"]) == found
 
 
 def test_a_formula_that_says_not_implemented(answer: GapList) -> None:
