@@ -37,10 +37,11 @@ def _macros(tree: Tree, change: Change, missing: Sequence[str]) -> Iterator[Chan
     assert change.op is not None
     routes = [r for r in tree.index.routes(change.op) if r.device in ("CPU", "")]
     ends = [route.location for route in routes]
+    ways = [way.location for route in routes for way in route.via[1:]]
     kernels = tree.kernels.get(change.op, {}).get("CPU")
     own = [definition.location for definition in (kernels.definitions if kernels else ())]
     seen = set()
-    for where in (*own, *ends):
+    for where in dict.fromkeys((*own, *ways, *ends)):
         lines = tree.lines_of(where)
         for at, text in enumerate(lines, where.line):
             if (match := _MACRO.search(text)) and (where.path, at) not in seen:

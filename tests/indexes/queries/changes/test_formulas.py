@@ -6,9 +6,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+from indexes.model.vocabulary import Location
+from indexes.queries.changes import dtypes
 from indexes.queries.changes.formula_tests import FORWARD, flag_edits, flags_of
 from indexes.queries.changes.formulas import _checked
+from indexes.queries.changes.model import Change
 from indexes.queries.changes.planning import Changes
+from indexes.queries.gaps.model import Gap
 from indexes.queries.gaps.tree import Tree
 from tests.indexing import append, opened, write
 from tests.tree_marks import YAML
@@ -135,6 +139,36 @@ def test_dtypes_are_added_to_the_opinfo(changes: Changes) -> None:
     code = [line for step in plan.steps for line in step.code]
     assert any("Half" in step.what for step in plan.steps)
     assert any(line.startswith("+") and "torch.bfloat16, torch.half" in line for line in code)
+
+
+_ON_THE_WAY = """namespace at::native {
+template <typename scalar_t>
+inline void loop(scalar_t* data, int64_t size) {
+  for (int64_t at = 0; at < size; at++) { data[at] = data[at] * 2; }
+}
+void chosen(Tensor& self) {
+  AT_DISPATCH_FLOATING_TYPES(self.scalar_type(), "doubled", [&] {
+    loop<scalar_t>(self.data_ptr<scalar_t>(), self.numel());
+  });
+}
+Tensor doubled(const Tensor& self) {
+  Tensor result = self.clone();
+  chosen(result);
+  return result;
+}
+}
+"""
+
+
+def test_the_macro_may_stand_between_the_kernel_and_the_loop(tree_copy: Path, cache: Path) -> None:
+    entry = "\n- func: doubled(Tensor self) -> Tensor\n  dispatch:\n    CPU: doubled\n"
+    path = "aten/src/ATen/native/Doubled.cpp"
+    append(tree_copy, {YAML: entry, path: _ON_THE_WAY})
+    gap = Gap(Location(path, 1), "the CPU kernel of doubled does not take Half", "", op="doubled")
+    with opened(tree_copy, cache) as index:
+        change = Change("dtype", "doubled", "", op="doubled", gap=gap)
+        step = dtypes.plan(Tree(index), change).steps[0]
+    assert (step.location, "AT_DISPATCH_FLOATING_TYPES" in step.what) == (Location(path, 7), True)
 
 
 def test_the_gradient_of_a_composite_is_where_what_it_calls_has_one(
