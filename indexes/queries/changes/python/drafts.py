@@ -257,8 +257,7 @@ def _decorator(node: ast.expr, text: str, to: Renaming) -> str:
         return own.replace(written, _operators(node.args[0], to), 1)
     called = ast.unparse(node.func)
     if called.endswith("out_wrapper"):
-        several = to.outs if len(to.outs) > 1 else ()
-        names = ", ".join(f'"{one}"' for one in several)
+        names = ", ".join(f'"{one}"' for one in to.outs if to.outs != ("out",))
         return f"@{called}({names})" if to.outs else ""
     for given in node.keywords:
         if given.arg == "type_promoting_args":

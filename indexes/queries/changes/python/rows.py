@@ -48,10 +48,8 @@ def opinfo_row(tree: Tree, change: Change) -> Parts:
     test = _TEST.search(change.gap.what)
     runs = list(_made_test(tree, change, *test.groups())) if test else []
     places = [Location(run.path, 0) for run in runs[:1]]
-    steps = [
-        *(ChangeStep("run", one, "See why it fails.", command=runs[0].command) for one in places),
-        *steps,
-    ]
+    what = "See why it fails, now that it is not excused."
+    steps += [ChangeStep("run", one, what, command=runs[0].command) for one in places]
     return Parts(tuple(steps), tests=tuple(runs))
 
 

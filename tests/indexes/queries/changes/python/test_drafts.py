@@ -78,3 +78,18 @@ def test_what_a_name_is_made_of_follows_it() -> None:
     assert other.given("register(aten.sign, signed)") == "register(aten.sin, signed)"
     assert unknown_to("ops.sin(x)\n", [f"+{made}"]) == " The file has no sin yet: make it first."
     assert unknown_to("sin = register(aten.sin)\n", [f"+{made}"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("outs", "made"),
+    [
+        (("out",), "@out_wrapper()"),
+        (("output",), '@out_wrapper("output")'),
+        (("values", "indices"), '@out_wrapper("values", "indices")'),
+    ],
+)
+def test_out_arguments_are_named_where_they_are_not_called_out(
+    outs: tuple[str, ...], made: str
+) -> None:
+    to = Renaming("cross", "solve", frozenset(("solve",)), _SCHEMA, outs)
+    assert decorators(["@out_wrapper()"], to) == (made,)
