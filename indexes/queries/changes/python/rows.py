@@ -211,7 +211,7 @@ def _beside(name: str, there: Sequence[tuple[str, Location]]) -> tuple[Location,
     """After which line a name belongs, and its neighbour in the order of names that begins most
     like it: a page has groups, each in an order of its own."""
     before = [one for one in there if one[0] < name][-1:]
-    after = [one for one in there if one[0] > name][:1]
+    after = [one for one in there if one[0] >= name][:1]  # alike but for case
     first, like = max((*before, *after), key=lambda one: length_in_common(one[0], name))
     return like._replace(line=like.line - (first > name), end_line=0), like
 

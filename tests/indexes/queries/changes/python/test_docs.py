@@ -200,3 +200,11 @@ def test_pages_of_other_names_of_an_operator_are_no_part_of_a_correction(
         said = [step.location.path for step in docs_signature(Tree(index), change).steps]
     assert "docs/source/torch.rst" in said
     assert "docs/source/tensors.rst" not in said
+
+
+def test_a_name_that_differs_in_case_alone_is_a_neighbour(tree_copy: Path, cache: Path) -> None:
+    page = ".. currentmodule:: torch.cased\n.. autosummary::\n\n    Tensor\n"
+    write(tree_copy, {"docs/source/cased.rst": page})
+    with opened(tree_copy, cache) as index:
+        (listed,) = on_page(Tree(index), "torch.cased.tensor")
+    assert listed.code[-2:] == ("     Tensor", "+    tensor")
