@@ -121,7 +121,8 @@ def renamed(symbol: str, theirs: NativeFunction, mine: NativeFunction) -> str:
     old, new = base_name(theirs.name).strip("_"), base_name(mine.name).strip("_")
     at = symbol.lower().find(old.lower())
     if at >= 0:
-        return symbol[:at] + new + symbol[at + len(old) :]
+        head = "" if symbol[:at] == "_" else symbol[:at]  # that of a private operator
+        return head + new + symbol[at + len(old) :]
     ending = re.search(r"(?:_out)?_[a-z]+$", symbol)
     return new + (ending[0] if ending else f"_{symbol}")
 

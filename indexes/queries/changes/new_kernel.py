@@ -223,14 +223,15 @@ class NewKernel:
         own = next(iter(cpu.definitions if cpu and passed else ()), None)
         like = self._model_of(row)
         model = like.kernel
-        if own and (own.kind == model.kind or self._is_structured(row.native)):
+        if own and (own.kind in (model.kind, "function") or self._is_structured(row.native)):
             head = _head_lines(self.tree, own)
             if _is_opened(head):
                 return _with_name(head, own.name, symbol)
         head, schema = _head_lines(self.tree, model), self.tree.schemas[row.native.full_name]
         if _is_opened(head):
             is_other = not (self.stub or _takes_as(schema, self.tree.schemas[like.op]))
-            if is_other and model.kind == "function":
+            is_structured = model.kind == "impl_func" and self._is_structured(row.native)
+            if not self.stub and not is_structured and (is_other or model.kind == "impl_func"):
                 return [plain_head(schema, symbol)]
             return with_parameters(_with_name(head, model.name, symbol), schema)
         used = _with_name(head[:1], self.near.base, self.base)  # of a macro

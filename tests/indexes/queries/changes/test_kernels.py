@@ -12,6 +12,7 @@ import yaml
 from indexes.model.errors import UsageError
 from indexes.model.schema import parse_schema
 from indexes.queries.changes import kernels, outside
+from indexes.queries.changes.entries import renamed
 from indexes.queries.changes.kernel_files import KernelFiles
 from indexes.queries.changes.kernels import operators_below
 from indexes.queries.changes.model import Change, ChangeStep, Parts
@@ -363,6 +364,47 @@ def test_an_overload_of_the_same_name_makes_operators_alike(tree_copy: Path, cac
             nearest.append(Nearest(KernelFiles(Tree(index))).of("amount", "MPS")[0].near)
     assert [one.base == "sum" for one in nearest] == [False, True]
     assert "both have an overload dim_IntList" in nearest[1].why
+
+
+_CEILED = """
+- func: ceiled.out(Tensor self, int digits, *, Tensor(a!) out) -> Tensor(a!)
+  dispatch:
+    CPU: ceiled_out_cpu
+
+- func: ceiled(Tensor self, int digits) -> Tensor
+  dispatch:
+    CPU: ceiled_cpu
+"""
+_CEILED_CPU = """namespace at::native {
+Tensor& ceiled_out_cpu(const Tensor& self, int64_t digits, Tensor& out) {
+  return out;
+}
+Tensor ceiled_cpu(const Tensor& self, int64_t digits) {
+  return self;
+}
+}
+"""
+
+
+@pytest.mark.parametrize("source", [_CEILED_CPU, "// elsewhere\n"])
+def test_what_is_not_structured_has_the_head_of_a_function(
+    tree_copy: Path, cache: Path, source: str
+) -> None:
+    """Though its model is structured: torchgen calls it by its schema."""
+    append(tree_copy, {YAML: _CEILED, f"{NATIVE}/UnaryOps.cpp": source})
+    with opened(tree_copy, cache) as index:
+        parts = planned(Tree(index), "ceiled", "MPS")
+    code = "\n".join(added(parts).code)
+    assert added(parts).like
+    assert "TORCH_IMPL_FUNC" in "\n".join(parts.neighbours[0].code)
+    assert "TORCH_IMPL_FUNC" not in code
+    assert "(const Tensor& self, int64_t digits, Tensor& out) {" in code
+
+
+def test_the_underscore_of_a_private_model_is_not_copied(small: Tree) -> None:
+    theirs, mine = small.natives["_softmax"], small.natives["sigmoid"]
+    assert renamed("_softmax_out_mps", theirs, mine) == "sigmoid_out_mps"
+    assert renamed("softmax_mps", theirs, mine) == "sigmoid_mps"
 
 
 def test_of_operators_as_like_the_model_takes_the_same_types(
