@@ -75,7 +75,7 @@ def same(text: str) -> str:
 
 def test_output_warnings_tracebacks_and_exit_status_are_the_same(tmp_path: Path) -> None:
     plain = run(tmp_path, TALKS, "a", "-b", record=False, stdin="typed\n")
-    recorded = run(tmp_path, TALKS, "a", "-b", stdin="typed\n")
+    recorded = run(tmp_path, TALKS, "a", "-b", stdin="typed\n", afresh=True)
     assert "KeyError: 'at last'" in plain.stderr
     assert recorded.stdout == plain.stdout
     assert same(recorded.stderr) == same(plain.stderr)
@@ -108,7 +108,7 @@ def test_modules_folders_and_programs_without_torch_run(tmp_path: Path) -> None:
 
 def test_a_program_runs_on_a_torch_that_is_not_known(tmp_path: Path) -> None:
     (tmp_path / "torch.py").write_text("__version__ = '0.4'\nones = print\n")
-    done = run(tmp_path, "import torch\ntorch.ones(2)\n")
+    done = run(tmp_path, "import torch\ntorch.ones(2)\n", afresh=True)
     assert (done.returncode, done.stdout) == (0, "2\n")
     assert re.fullmatch("torchnav: torch 0.4 cannot be recorded: .*Error: .*\n", done.stderr)
     problem, *_ = read_trace(tmp_path / "trace.json").meta.problems
@@ -118,7 +118,7 @@ def test_a_program_runs_on_a_torch_that_is_not_known(tmp_path: Path) -> None:
 @pytest.mark.parametrize("program", ["def f(:\n", "1/0\n", "import nothing_like_this\n"])
 def test_errors_before_torch_look_the_same(tmp_path: Path, program: str) -> None:
     plain = run(tmp_path, program, record=False)
-    recorded = run(tmp_path, program)
+    recorded = run(tmp_path, program, afresh=True)
     assert recorded.stderr == plain.stderr
     assert recorded.returncode == plain.returncode == 1
 
@@ -130,7 +130,7 @@ def test_what_torch_reads_from_the_environment_is_the_programs(tmp_path: Path) -
     )
     plain = run(tmp_path, program, record=False)
     assert plain.stdout.endswith("False\n")
-    assert run(tmp_path, program).stdout == plain.stdout
+    assert run(tmp_path, program, afresh=True).stdout == plain.stdout
 
 
 def test_ranks_that_talk_to_each_other(tmp_path: Path) -> None:

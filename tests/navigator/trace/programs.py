@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from navigator.trace.trace import Trace
+from tests.navigator.trace.forking import can_fork, forks
 
 RECORDER = Path(__file__).parents[3] / "navigator" / "capture" / "__main__.py"
 
@@ -152,15 +153,20 @@ def run(
     record: bool = True,
     options: tuple[str, ...] = (),
     stdin: str = "",
+    afresh: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run ``program`` in ``folder``; the recording is ``trace.json`` beside it."""
+    """Run ``program`` in ``folder``; the recording is ``trace.json`` beside it. A test of how
+    Python starts, torch is imported or a program is compiled has it started ``afresh``: else torch
+    and Dynamo are there before the recorder, though out of sight."""
     script = folder / "program.py"
     script.write_text(program)
     recorder = [str(RECORDER), "-o", str(folder / "trace.json"), *options, "--"] if record else []
-    command = [sys.executable, *recorder, "program.py", *args]
+    command = [*recorder, "program.py", *args]
     environment = {k: v for k, v in os.environ.items() if k != "KINETO_LOG_LEVEL"}
+    if record and not afresh and can_fork():
+        return forks(str(RECORDER)).run(command, folder, environment, stdin)
     return subprocess.run(
-        command,
+        [sys.executable, *command],
         cwd=folder,
         input=stdin,
         capture_output=True,
