@@ -122,11 +122,19 @@ def at(settings: Settings, place: str, everything: bool) -> int:
     stands for the line where it is defined. With - as FILE:LINE, reads places from stdin, one per
     line.
     """
+    _check_line(place)  # before an index is built
     index = settings.index()
     return each_name(settings, place, lambda one: _answer_place(settings, index, one, everything))
 
 
+def _check_line(place: str) -> None:
+    found = placed(place)
+    if _FILE.fullmatch(place) or (found and not found[1]):
+        raise UsageError(f"expected FILE:LINE, and lines start at 1, not {place!r}")
+
+
 def _answer_place(settings: Settings, index: Index, place: str, everything: bool) -> None:
+    _check_line(place)
     if found := placed(place):
         places = _places_at(index, _in_tree(found[0], index.source), found[1])
     else:
@@ -139,8 +147,6 @@ def _answer_place(settings: Settings, index: Index, place: str, everything: bool
 
 def _places_at(index: Index, path: str, line: int) -> Sequence[Place]:
     """The places at a line of each file whose path ends so. Raises NotFound."""
-    if line == 0:
-        raise UsageError(f"expected FILE:LINE, and lines start at 1, not {path}:0")
     paths = index.facts.paths_ending(path)
     if len(paths) <= 1:
         return index.at(path, line)
@@ -155,8 +161,6 @@ def _places_at(index: Index, path: str, line: int) -> Sequence[Place]:
 
 def _place_of_name(index: Index, name: str) -> Sequence[Place]:
     """The place of a name's first definition. Raises NotFound."""
-    if _FILE.fullmatch(name):
-        raise UsageError(f"expected FILE:LINE, and lines start at 1, not {name!r}")
     match = index.meant(name)
     natives = (index.native(op) for op in match.overloads)
     places = [*(hit.location for hit in match.hits), *(one.location for one in natives if one)]

@@ -63,8 +63,11 @@ class TestUsage:
             ([], "needs a terminal"),
         ],
     )
-    def test_wrong_command_lines(self, arguments: list[str], says: str) -> None:
+    def test_wrong_command_lines(
+        self, tmp_path: Path, nowhere: Path, arguments: list[str], says: str
+    ) -> None:
         done = run(*arguments)
+        assert not (tmp_path / "cache").exists(), "no index is built for them"
         assert done.returncode == 2
         assert done.stdout == ""
         assert says in done.stderr
