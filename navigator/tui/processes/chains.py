@@ -131,11 +131,11 @@ class Chains:
 
 def answer_in_process(top: str, kind: SourceKind, roots: Roots, cache: Path, op: str) -> Answer:
     """An answer from the index as it is on disk, in a process that computes many of them."""
-    return answer_of(_index(top, kind, roots, cache), op)
+    return answer_of(index_in_process(top, kind, roots, cache), op)
 
 
 @lru_cache(1)
-def _index(top: str, kind: SourceKind, roots: Roots, cache: Path) -> Index:
+def index_in_process(top: str, kind: SourceKind, roots: Roots, cache: Path) -> Index:
     from indexes.queries.index import Index
     from indexes.source.source import Source
 

@@ -12,7 +12,7 @@ from navigator.tui.session import Opener
 from navigator.tui.trace.app import TraceApp
 from navigator.tui.trace.recordings import RecordedFile, Recording
 from navigator.tui.trace.screen import TraceScreen
-from tests.navigator.tui.conftest import Person
+from tests.navigator.tui.conftest import Person, one_process_ahead
 
 
 @asynccontextmanager
@@ -20,8 +20,9 @@ async def sit(
     opener: Opener, recording: Recording, width: int = 120, height: int = 40
 ) -> AsyncIterator[Person]:
     app = TraceApp(opener, Config(), recording)
-    async with app.run_test(size=(width, height), notifications=True) as pilot:
-        yield Person(pilot)
+    with one_process_ahead:
+        async with app.run_test(size=(width, height), notifications=True) as pilot:
+            yield Person(pilot)
 
 
 def screen_of(person: Person) -> TraceScreen:

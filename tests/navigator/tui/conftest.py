@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from functools import cache
 from pathlib import Path
 from time import monotonic
 from typing import Any, TypeVar
+from unittest.mock import patch
 
 import pytest
 from textual import events
 from textual.pilot import Pilot, WaitForScreenTimeout
 from textual.widget import Widget
 
+from indexes.build.workers import start_workers
 from navigator.tui.app import TorchnavApp
 from navigator.tui.chain.chain_pane import ChainPane
 from navigator.tui.config import Config
 from navigator.tui.history import LastPlaces
 from navigator.tui.panes.chain_workspace import ChainWorkspace
 from navigator.tui.panes.index_progress import IndexProgress
+from navigator.tui.processes.chains import index_in_process
 from navigator.tui.processes.preview import Preview
 from navigator.tui.screens.browser import BrowserScreen
 from navigator.tui.session import Opener, Session
@@ -158,6 +162,25 @@ class Person:
         await self.until(lambda: self.chain.is_ready, f"the chain of {name}")
 
 
+class Ahead:
+    """The process that computes chains ahead: one for all screens, each of which ends its own."""
+
+    pool = cache(start_workers)
+
+    def __init__(self) -> None:
+        self.submit = Ahead.pool().submit
+        self.submit(index_in_process.cache_clear)
+
+    def shutdown(self, **_: object) -> None: ...
+
+    @staticmethod
+    def processes() -> set[int]:
+        return {*(Ahead.pool()._processes or ())}
+
+
+one_process_ahead = patch("navigator.tui.processes.chains.start_workers", Ahead)
+
+
 @pytest.fixture
 def sit(small_tree: tuple[str, ...]) -> Sit:
     """Sit down at a screen of a size: ``async with sit(80, 24) as person``."""
@@ -176,8 +199,9 @@ def sit(small_tree: tuple[str, ...]) -> Sit:
     ) -> AsyncIterator[Person]:
         opener = Opener(str(tree) if tree else None, cache)
         app = TorchnavApp(opener, config or Config(), op, places)
-        async with app.run_test(size=(width, height), notifications=True) as pilot:
-            yield Person(pilot)
+        with one_process_ahead:
+            async with app.run_test(size=(width, height), notifications=True) as pilot:
+                yield Person(pilot)
 
     return sit_down
 

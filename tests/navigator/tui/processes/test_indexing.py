@@ -17,7 +17,7 @@ from indexes.queries.index import Index
 from indexes.source.source import Source
 from navigator.tui.processes.indexing import refresh_index
 from navigator.tui.session import Opener
-from tests.navigator.tui.conftest import PATIENCE, Sit
+from tests.navigator.tui.conftest import PATIENCE, Ahead, Sit
 from tests.tree_marks import TREE
 
 pytestmark = pytest.mark.skipif(
@@ -44,7 +44,7 @@ def ignored(_: object) -> None:
 
 
 def workers_of(parent: int) -> list[int]:
-    """The processes that work for a process."""
+    """The processes that work for a process, without the one for all screens of the tests."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -53,7 +53,7 @@ def workers_of(parent: int) -> list[int]:
             continue
         if int(fields[1]) == parent and fields[0] != "Z" and b"spawn_main" in _command(folder):
             found.append(int(folder.name))
-    return found
+    return [process for process in found if process not in Ahead.processes()]
 
 
 def is_running(process: int) -> bool:
