@@ -119,26 +119,25 @@ class Search:
                 self._keep_missing(cost, walk, node)
             for price, one in self.ends.of_node(node, walk):
                 heapq.heappush(heap, (cost + price, next(order), node, None, one))
-            for step, price in self._priced(node, walk):
+            for step, price in self._priced(node, walk, cost < UNUSUAL):
                 heapq.heappush(heap, (cost + price, next(order), step.lower, (node, step), None))
 
-    def _priced(self, node: Node, walk: Walk) -> Iterator[tuple[Step, float]]:
-        """The steps from a node that a path can take, with their costs."""
-        for step in (self._placed(one, walk) for one in self._steps(node, walk)):
+    def _priced(self, node: Node, walk: Walk, is_usual: bool) -> Iterator[tuple[Step, float]]:
+        """The steps from a node that a path can take, with their costs; from one that is usual, to
+        the CPU too."""
+        steps = self._steps(node, walk)
+        for step in map(self._placed, steps) if is_usual else steps:
             if step.lower not in walk.before and not self._only_asks(step, walk):
                 price = self.prices.of(step, walk) + self._dense_price(step, walk)
                 if price < math.inf:
                     yield step, price
 
-    def _placed(self, step: Step, walk: Walk) -> Step:
-        """A step; to the CPU if what is called is given what was copied there. What is beside the
-        way stays where it is, so that no other device is walked for it."""
+    def _placed(self, step: Step) -> Step:
+        """A step; to the CPU if what is called is given what was copied there."""
         why, lower = step.why, step.lower
         if not isinstance(why, Edge) or lower.device == _HOST or not self._is_on_host(why):
             return step
-        works = (self.works.of(lower), self.works.operator(walk.native.full_name))
-        is_beside = lower.kind == "operator" and works[0] in ASIDE and works[1] not in ASIDE
-        return step if is_beside else step._replace(lower=lower._replace(device=_HOST))
+        return step._replace(lower=lower._replace(device=_HOST))
 
     def _is_on_host(self, edge: Edge) -> bool:
         """Whether a stub is told to use its kernel of the CPU, or a call is given a copy on the CPU
