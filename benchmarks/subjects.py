@@ -90,7 +90,7 @@ def subjects(
         return tuple(sorted(named))
     words = _Words(root, commit, files, headings)
     found = words.named(title) or words.named(paragraph, only_own=True)
-    if not any(map(words.is_changed, found)):  # a file has their names among others
+    if found and not any(map(words.is_changed, found)):  # a file has their names among others
         named = _pages_named if in_python else _public_named
         found = named(root, title, commit, words.operators) or found
     said = _PATTERN.sub(" ", f"{title}\n{paragraph}")
