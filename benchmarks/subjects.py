@@ -91,8 +91,8 @@ def subjects(
     words = _Words(root, commit, files, headings)
     found = words.named(title) or words.named(paragraph, only_own=True)
     if found and not any(map(words.is_changed, found)):  # a file has their names among others
-        named = _pages_named if in_python else _public_named
-        found = named(root, title, commit, words.operators) or found
+        among = _pages_named if in_python else _public_named
+        found = among(root, title, commit, words.operators) or found
     said = _PATTERN.sub(" ", f"{title}\n{paragraph}")
     entries = [one for one in words.entries if re.search(rf"\b{one}_?\b", said)]
     if found or entries:
