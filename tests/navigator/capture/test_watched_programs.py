@@ -187,7 +187,7 @@ def test_compiled_programs_have_the_graphs_that_they_have_without_us(
     """Graph breaks, graphs and frames are counted by Dynamo itself."""
     plain = run(tmp_path, COMPILES, record=False)
     for options in ((), ("--native", library)):
-        recorded = run(tmp_path, COMPILES, options=options, afresh=True)
+        recorded = run(tmp_path, COMPILES, options=options)
         assert (recorded.returncode, recorded.stdout) == (0, plain.stdout), recorded.stderr
         ran = [op for op in read_trace(tmp_path / "trace.json").ops() if op.duration_us]
         made = {op.name: op for op in ran if op.kind == "op"}

@@ -121,6 +121,6 @@ def test_what_a_lab_starts_ends_with_it(tmp_path: Path, tree_index: Index) -> No
 
 
 def _wait_for_end(process: int) -> None:
-    for _ in range(100):
+    for _ in range(1200):
         os.kill(process, 0)
         time.sleep(0.1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -43,12 +44,20 @@ def own_profile(step_folder: Path) -> Counter[str]:
 def mixed(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     """Custom functions, checkpointing, autocast, vmap, compile, threads, layouts, hooks."""
 
-    def record(folder: Path) -> None:
-        done = run(folder, MIXED)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.splitlines()[-1] == "Counter()", "Dynamo broke a graph"
+    return read_trace(made_once("mixed", tmp_path_factory, recorded_mixed) / "trace.json")
 
-    return read_trace(made_once("mixed", tmp_path_factory, record) / "trace.json")
+
+@pytest.fixture(scope="session")
+def compiled_mixed(library: str, tmp_path_factory: pytest.TempPathFactory) -> Trace:
+    """The same by the compiled recorder."""
+    record = partial(recorded_mixed, options=("--native", library))
+    return read_trace(made_once("compiled-mixed", tmp_path_factory, record) / "trace.json")
+
+
+def recorded_mixed(folder: Path, options: tuple[str, ...] = ()) -> None:
+    done = run(folder, MIXED, options=options)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "Counter()", "Dynamo broke a graph"
 
 
 @pytest.fixture(scope="session", params=sorted(p.name for p in TRACES.glob("*.gz")))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -139,6 +140,8 @@ hooked = torch.ones(3, requires_grad=True)
 (hooked.register_hook(lambda grad: grad.neg()) and hooked.mul(2).sum()).backward()  # LINE hook
 """
 
+_COMPILES = re.compile(r"torch\.(compile|export|_dynamo)\b")
+
 
 def line_of(program: str, mark: str) -> int:
     """The line of a program that ends in ``# LINE mark``."""
@@ -156,14 +159,14 @@ def run(
     afresh: bool = False,
 ) -> subprocess.CompletedProcess[str]:
     """Run ``program`` in ``folder``; the recording is ``trace.json`` beside it. A test of how
-    Python starts, torch is imported or a program is compiled has it started ``afresh``: else torch
-    and Dynamo are there before the recorder, though out of sight."""
+    Python starts or torch is imported has it started ``afresh``: else torch and Dynamo are there
+    before the recorder, though out of sight. Dynamo knows the functions of its own import."""
     script = folder / "program.py"
     script.write_text(program)
     recorder = [str(RECORDER), "-o", str(folder / "trace.json"), *options, "--"] if record else []
     command = [*recorder, "program.py", *args]
     environment = {k: v for k, v in os.environ.items() if k != "KINETO_LOG_LEVEL"}
-    if record and not afresh and can_fork():
+    if record and not afresh and not _COMPILES.search(program) and can_fork():
         return forks(str(RECORDER)).run(command, folder, environment, stdin)
     return subprocess.run(
         [sys.executable, *command],

@@ -16,7 +16,7 @@ from navigator.trace.link import Linker
 from navigator.trace.readers import read_trace
 from navigator.trace.rows import trace_rows
 from navigator.trace.trace import Trace
-from tests.navigator.trace.programs import MIXED, run
+from tests.navigator.trace.programs import run
 
 Rows = Sequence[dict[str, Any]]
 LINEAR = """\
@@ -77,12 +77,8 @@ def test_every_id_of_a_mixed_program_names_a_row(mixed: Trace, wheel: Index) -> 
     assert {row["region"] for row in rows if row["kind"] == "region"} >= {"engine", "region"}
 
 
-def test_every_id_of_the_compiled_recorder_names_a_row(
-    tmp_path: Path, wheel: Index, library: str
-) -> None:
-    done = run(tmp_path, MIXED, options=("--native", library))
-    assert done.returncode == 0, done.stderr
-    rows = exported(read_trace(tmp_path / "trace.json"), wheel)
+def test_every_id_of_the_compiled_recorder_names_a_row(compiled_mixed: Trace, wheel: Index) -> None:
+    rows = exported(compiled_mixed, wheel)
     check_ids(rows)
     assert not without_forward(rows)
 

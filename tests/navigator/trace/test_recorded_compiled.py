@@ -33,15 +33,6 @@ def compiled_step(library: str, tmp_path_factory: pytest.TempPathFactory) -> Tra
     return read_trace(folder / "trace.json")
 
 
-@pytest.fixture(scope="module")
-def compiled_mixed(library: str, tmp_path_factory: pytest.TempPathFactory) -> Trace:
-    folder = tmp_path_factory.mktemp("compiled")
-    done = run(folder, MIXED, options=("--native", library))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "Counter()"
-    return read_trace(folder / "trace.json")
-
-
 def the_step(trace: Trace) -> list[TraceOp]:
     top = next(op for op in trace.ops() if op.name == "the step")
     below = (trace.op(row) for row in trace.table.descendants(top.id))
