@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -15,6 +16,7 @@ import pytest
 from indexes.queries.index import Index
 from indexes.source.torch_install import installed_torch
 from tests.indexing import kept_folder, nearby, opened, shared_cache
+from tests.navigator.trace.programs import RECORDER
 from tests.tree_marks import TREE
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -79,6 +81,31 @@ def wheel(torch_root: Path, wheel_cache: str) -> Iterator[Index]:
     """An index of the installed torch."""
     with opened(torch_root, Path(wheel_cache)) as index:
         yield index
+
+
+@pytest.fixture(scope="session")
+def library(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The compiled recorder, built once for its source, torch and Python."""
+    if not _has_compiler():
+        pytest.skip("no C++ compiler")
+    folder = str(kept_folder("native", pytestconfig, tmp_path_factory))
+    command = [sys.executable, str(RECORDER.with_name("build.py")), folder]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr
+    return str(json.loads(done.stdout))
+
+
+@pytest.fixture(scope="session")
+def native(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for a cache with the compiled recorder, if there can be one: ``trace`` builds none
+    beside the tests."""
+    if not _has_compiler():
+        return tmp_path_factory.mktemp("native")
+    return Path(request.getfixturevalue("library")).parents[1]
+
+
+def _has_compiler() -> bool:
+    return bool(shutil.which("g++") or shutil.which("clang++"))
 
 
 @pytest.fixture(scope="session")

@@ -119,9 +119,11 @@ def test_a_command_line_is_understood(example: Example) -> None:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, native: Path) -> Path:
     """A folder with the programs and traces that the examples name."""
     place = tmp_path_factory.mktemp("examples")
+    (place / "cache").mkdir()
+    (place / "cache/native").symlink_to(native)
     (place / "train.py").write_text(TRAIN)
     (place / "fails.py").write_text(FAILS)
     return place

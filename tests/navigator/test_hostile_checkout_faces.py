@@ -40,9 +40,11 @@ SLOW = ("generated add.Tensor", "lab views")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, native: Path) -> Path:
     """A program, and the trace and the cache that commands make."""
     made = tmp_path_factory.mktemp("programs")
+    (made / "cache").mkdir()
+    (made / "cache/native").symlink_to(native)
     (made / "program.py").write_text(PROGRAM)
     return made
 
