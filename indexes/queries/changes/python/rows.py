@@ -22,6 +22,7 @@ from indexes.queries.naming.near import near
 from indexes.queries.naming.notes import near_titles
 from indexes.queries.python_names.public import definitions
 from indexes.readers.python.blocks import parse
+from indexes.readers.python.remarks import read_file_links
 from indexes.store.notes import StoredNotes
 from indexes.store.registrations import classes_named
 
@@ -272,11 +273,15 @@ def _on_pages(tree: Tree) -> set[str]:
 def file_link(tree: Tree, change: Change) -> Parts:
     """Plans the correction of a link to a file that is gone, which may have another name now."""
     assert change.gap
-    folder, _, file = change.gap.what.split()[4].rstrip(",").rpartition("/")
+    where = change.gap.location
+    links = (
+        o.name for o in read_file_links(tree.text(where.path), where.path) if o.line == where.line
+    )
+    folder, _, file = next((one for one in links if one in change.gap.what), "").rpartition("/")
     ending = file[file.rfind(".") :]
     alike = near(file, [one for one in tree.source.listed(folder) if one.endswith(ending)], 2, 0)
     what = f"{change.gap.what[:1].upper()}{change.gap.what[1:]}: correct it, or remove it."
-    steps = [ChangeStep("edit", change.gap.location, what, why=change.why)]
+    steps = [ChangeStep("edit", where, what, why=change.why)]
     steps += [
         ChangeStep("read", Location(f"{folder}/{one}", 0), "See whether this is meant.")
         for one in alike
