@@ -408,7 +408,10 @@ _BOUNDED = regex(r"<=?\s*(?:\d{2,}|(?:\w+::)*[A-Z][A-Z\d_]+)\s*(?:$|\)|\|\|)")
 def leans_to(condition: str, device: str, defaults: Defaults) -> bool:
     """Whether most parts of a conjunction usually hold, and none asks for few elements, as for a
     fast path with many conditions."""
-    parts = _joint_parts(_HEAD.sub("", condition))
+    ways = split_at(unwrapped(_HEAD.sub("", condition).strip()), "||")
+    if len(ways) > 1:
+        ways = [one for one in ways if holds(one, device, defaults) is not False] or ways
+    parts = _joint_parts("||".join(ways))
     held = [holds(one, device, defaults) for one in parts]
     is_for_few = any(_BOUNDED.search(p) for p, h in zip(parts, held, strict=True) if not h)
     return len(held) > 2 and 2 * held.count(True) > len(held) and not is_for_few

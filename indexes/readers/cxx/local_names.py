@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from re import Match
 from typing import NamedTuple
@@ -234,14 +234,26 @@ class LocalValues:
         return f"{between[0][2][-1]} ? {values[1]} : {values[0]}"
 
     def _when_set(self, name: str, at: int) -> str:
-        """When a flag holds that is false until one assignment, which may be in branches."""
+        """When a flag holds that is false until one assignment, which may be in branches, or one in
+        each of two branches of an ``if``."""
         declared, *later = self._assigned[name]
-        is_set_once = len(later) == 1 and 0 < later[0] < at
-        if not is_set_once or self._initial(name, declared) != "false":
+        is_before = all(0 < one < at for one in later)
+        if not later or not is_before or self._initial(name, declared) != "false":
             return ""
-        around = (one for one in self.arms if declared < one.start < later[0] < one.end)
-        parts = [*map(_condition_of, around), self._text_to_semicolon(later[0])]
-        return " && ".join(f"({one})" for one in parts) if all(parts) else ""
+        around = [[*map(_condition_of, self._around(declared, one))] for one in later]
+        if len(later) > 1 and (len(later) > 2 or not _exclude_each_other(*around)):
+            return ""
+        ways = [
+            (*parts, self._text_to_semicolon(one)) for parts, one in zip(around, later, strict=True)
+        ]
+        if not all(map(all, ways)):
+            return ""
+        joined = [" && ".join(f"({one})" for one in parts) for parts in ways]
+        return joined[0] if len(joined) == 1 else " || ".join(f"({one})" for one in joined)
+
+    def _around(self, declared: int, place: int) -> Iterator[Arm]:
+        """The branches that a declaration is not in, and an assignment is."""
+        return (one for one in self.arms if declared < one.start < place < one.end)
 
     @cached_property
     def _without_value(self) -> dict[str, int]:
@@ -314,6 +326,12 @@ def _condition_of(arm: Arm) -> str:
     if arm.arm == "case" or text.endswith(_FURTHER):
         return ""
     return text if arm.arm in ("then", "#if") else f"!({text})"
+
+
+def _exclude_each_other(conditions: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether two places are in the two branches of one ``if``."""
+    negated = {f"!({one})" for one in conditions} | {f"!({one})" for one in others}
+    return not negated.isdisjoint((*conditions, *others))
 
 
 def _is_plain(text: str) -> bool:

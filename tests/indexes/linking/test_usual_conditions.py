@@ -294,6 +294,7 @@ def test_what_nothing_reaches_is_never_taken() -> None:
         ("if (x.is_contiguous() && fits(x) && fits(y))", False),
         ("if (x.is_contiguous() && y.is_contiguous() && x.is_complex())", True),
         ("if (fits(x) || (x.is_contiguous() && y.is_contiguous() && fits(y)))", False),
+        ("if (x.is_complex() || (x.is_contiguous() && y.is_contiguous() && fits(y)))", True),
     ],
 )
 def test_most_parts_of_a_conjunction_hold(condition: str, leans: bool) -> None:

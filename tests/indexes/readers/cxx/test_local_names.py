@@ -99,6 +99,13 @@ CUT = "(dim && " + "wide(t) && " * 44 + "...)"
         ("bool f = false;\n  if (flag) {} else { f = a(t); }", "f", "((!(flag)) && (a(t)))"),
         ("bool f = false;\n  f = t.sizes()[0] == dim;", "f", "((t.sizes()[0] == dim))"),
         ("bool f = false;\n  if (flag) f = a(t);\n  f = b(t);", "f", ""),  # set again
+        (
+            "bool f = false;\n  if (flag) {\n f = a(t);\n } else {\n"
+            "#ifdef A\n f = b(t);\n#endif\n }",
+            "f",
+            "(((flag) && (a(t))) || ((!(flag)) && (defined(A)) && (b(t))))",
+        ),
+        ("bool f = false;\n  if (flag) f = a(t);\n  if (dim) f = b(t);", "f", ""),
         ("bool f = false;\n  switch (dim) { case 1: f = a(t); }", "f", ""),
         ("bool f = true;\n  if (flag) f = a(t);", "f", ""),
         ("bool f = dim && " + "wide(t) && " * 60 + "flag;", "f", CUT),
