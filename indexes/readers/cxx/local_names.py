@@ -237,11 +237,11 @@ class LocalValues:
         """When a flag holds that is false until one assignment, which may be in branches, or one in
         each of two branches of an ``if``."""
         declared, *later = self._assigned[name]
-        is_before = all(0 < one < at for one in later)
-        if not later or not is_before or self._initial(name, declared) != "false":
+        is_known = len(later) in (1, 2) and all(0 < one < at for one in later)
+        if not is_known or self._initial(name, declared) != "false":
             return ""
         around = [[*map(_condition_of, self._around(declared, one))] for one in later]
-        if len(later) > 1 and (len(later) > 2 or not _exclude_each_other(*around)):
+        if len(later) == 2 and not _exclude_each_other(*around):
             return ""
         ways = [
             (*parts, self._text_to_semicolon(one)) for parts, one in zip(around, later, strict=True)

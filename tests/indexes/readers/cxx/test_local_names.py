@@ -100,8 +100,7 @@ CUT = "(dim && " + "wide(t) && " * 44 + "...)"
         ("bool f = false;\n  f = t.sizes()[0] == dim;", "f", "((t.sizes()[0] == dim))"),
         ("bool f = false;\n  if (flag) f = a(t);\n  f = b(t);", "f", ""),  # set again
         (
-            "bool f = false;\n  if (flag) {\n f = a(t);\n } else {\n"
-            "#ifdef A\n f = b(t);\n#endif\n }",
+            "bool f = false;\nif (flag) { f = a(t); } else {\n#ifdef A\nf = b(t);\n#endif\n}",
             "f",
             "(((flag) && (a(t))) || ((!(flag)) && (defined(A)) && (b(t))))",
         ),
