@@ -63,10 +63,11 @@ def _run(info: Any, sample: Any) -> Iterator[Run]:
     given = (sample.input, *sample.args)
     if not any(getattr(one, "requires_grad", False) for one in tree_leaves(given)):
         return
-    operator, result, _ = _called(lambda: info.op(*given, **sample.kwargs))
-    if operator:
-        yield Run(operator, _nodes(result), False)
-    if operator and info.supports_out:
+    operator, result, error = _called(lambda: info.op(*given, **sample.kwargs))
+    if not operator or error:
+        return
+    yield Run(operator, _nodes(result), False)
+    if info.supports_out:
         out = tree_map(lambda one: one.detach().clone() if hasattr(one, "detach") else one, result)
         keywords = {**sample.kwargs, "out": out}
         operator, result, error = _called(lambda: info.op(*given, **keywords))
