@@ -71,7 +71,7 @@ def card(index: IndexedTree, native: NativeFunction, found: Sequence[Route]) -> 
         *_python(index, native, around),
         _compilers(around),
         *_autocast(around),
-        _tests(native, around),
+        _tests(index, native, around),
         _more(native, summary),
     )
     return Card(native.schema, kind, native.location, tuple(filter(None, lines)))
@@ -204,6 +204,7 @@ class _Gradient(NamedTuple):
 
 
 _YES, _NO = "differentiable", "not differentiable"
+_UNCALLED = "what it calls is not in this source, and out= may raise"
 _TESTED_WITHOUT = "its OpInfo has supports_autograd=False"
 
 
@@ -212,11 +213,13 @@ def _derivative(index: IndexedTree, native: NativeFunction, found: Sequence[Rout
     own = facts.derivative(name)[0]
     if _autograd_kernel(index, native) or (own is None and name in facts.differentiated_by_hand):
         return _Gradient(None, _YES)
-    returned = parse_schema(native.schema).returns
+    schema = parse_schema(native.schema)
     is_made = any(row.key == COMPOSITE[-1] for row in facts.kernels(name))
     if is_made and own is None and tested_without_autograd(native, index.facts.python):
         return _Gradient(None, _NO, why=_TESTED_WITHOUT)
-    if is_made and any(one.base_type == "Tensor" for one in returned):
+    if is_made and own is None and schema.out_arguments and not found:
+        return _Gradient(None, _UNREAD, why=_UNCALLED)
+    if is_made and any(one.base_type == "Tensor" for one in schema.returns):
         from indexes.queries.recording import of_composite
 
         if made := of_composite(facts, name, found):
@@ -336,9 +339,10 @@ def _autocast(around: Surroundings) -> Iterator[CardLine]:
         yield CardLine("autocast", " · ".join(covered), around.autocast[0].location)
 
 
-def _tests(native: NativeFunction, around: Surroundings) -> CardLine:
+def _tests(index: IndexedTree, native: NativeFunction, around: Surroundings) -> CardLine:
     tests, docs = around.tests, around.docs
-    parts = ["none named after it: see callers"]
+    are_here = bool(tests.files) or any(index.facts.paths("test"))
+    parts = ["none named after it: see callers" if are_here else "not in this source"]
     if tests.files:
         parts = [f"{_counted(tests.files, 'file')}, {_counted(tests.tests, 'test')}"]
     parts += [_counted(len(around.opinfo), "OpInfo")] if around.opinfo else []

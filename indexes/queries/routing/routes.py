@@ -43,7 +43,7 @@ _UNREAD = "its body was not read"
 LACKS = "no {} kernel in this tree"
 _BOXED = "{} runs {}: no kernel for {}"
 _ROCM_BUILD = "built for ROCm"
-_ON_HOST = "on the {}"
+_ON_HOST = "run on the {}"
 _GUESSED = "inferred: no loop is seen in its body"
 
 

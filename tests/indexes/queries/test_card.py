@@ -225,3 +225,9 @@ def test_what_people_read_in_python_comes_before_a_binding_without_source(
         one = line(index, "relu", "Python")
     assert (one.text, one.note) == ("torch.nn.functional.relu", "torch.relu, torch.Tensor.relu")
     assert str(one.location).startswith("torch/nn/functional.py:")
+
+
+def test_what_a_wheel_lacks_is_not_said_to_be_missing(wheel: Index) -> None:
+    lines = {one.label: one for one in wheel.card("column_stack.out").lines}
+    assert lines["grad"].text == "gradient unknown"
+    assert lines["tests"].text.startswith("not in this source")

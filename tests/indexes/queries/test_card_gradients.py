@@ -81,6 +81,8 @@ YAML = """
 
 - func: ranked.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
 
+- func: unread.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)
+
 - func: by_pointer(Tensor self) -> Tensor
 
 - func: order_of(Tensor self) -> Tensor
@@ -280,3 +282,8 @@ def test_the_opinfo_tells_that_there_is_no_gradient(index: Index) -> None:
 
 def test_the_one_operator_that_can_carry_a_gradient_is_named(index: Index) -> None:
     assert gradient(index, "scaled_for_gradients").text == "ScaledBackward0 via scaled"
+
+
+def test_what_an_unread_out_overload_calls_is_not_guessed(index: Index) -> None:
+    assert gradient(index, "unread.out").text == "gradient unknown"
+    assert index.card("unread.out").kind == "composite, gradient unknown"

@@ -212,7 +212,7 @@ def test_what_is_given_tensors_of_the_cpu_computes_there(
     found = usual(index, operator, "CUDA")
     assert found.symbol.rpartition("::")[2] == function
     assert found.device == "CUDA"
-    assert "on the CPU" in found.conditions
+    assert "run on the CPU" in found.conditions
 
 
 def test_a_number_is_a_tensor_on_the_cpu_where_another_overload_takes_one(index: Index) -> None:
